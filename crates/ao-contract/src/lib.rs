@@ -1,0 +1,1 @@
+//! Every file format as a type with its schema. No I/O.

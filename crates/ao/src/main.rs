@@ -1,0 +1,3 @@
+//! The binary: argv, one call into a room, rendering.
+
+fn main() {}
