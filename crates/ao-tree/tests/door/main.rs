@@ -1,0 +1,15 @@
+//! The proof of the door: one protocol, run on file systems that lose, fail, reorder and are
+//! changed by others while it runs.
+
+mod bite;
+mod explore;
+mod fates;
+mod fault;
+mod image;
+mod journal;
+mod mutant;
+mod sim;
+mod subject;
+mod table;
+mod tap;
+mod toy;
