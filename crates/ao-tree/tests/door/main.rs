@@ -2,14 +2,18 @@
 //! changed by others while it runs.
 
 mod bite;
+mod check;
 mod explore;
 mod fates;
 mod fault;
 mod image;
 mod journal;
 mod mutant;
+mod person;
+mod scenario;
 mod sim;
 mod subject;
+mod sweep;
 mod table;
 mod tap;
 mod toy;

@@ -332,21 +332,35 @@ impl SimFs {
         }
     }
 
-    /// Writes into the file that is there; `false` when there is none.
-    pub(crate) fn edit_in_place(&self, path: &str, bytes: &[u8]) -> bool {
-        let journal = &mut *self.journal.borrow_mut();
-        let Some(ino) = journal.now.resolve(path) else { return false };
-        journal.by_hand(Change::Write { ino, content: Content::new(bytes) });
-        true
+    pub(crate) fn inode(&self, path: &str) -> Option<Ino> {
+        self.journal().now.resolve(path)
     }
 
-    /// `false` when there was nothing to delete.
-    pub(crate) fn delete(&self, path: &str) -> bool {
+    /// Writes into the file that is there.
+    pub(crate) fn edit_in_place(&self, path: &str, bytes: &[u8]) {
+        let ino = self.inode(path).expect("a person edits what is there");
+        self.edit_inode(ino, |_| bytes.to_vec());
+    }
+
+    /// Writes into a file by a handle to it, whatever its name is now.
+    pub(crate) fn edit_inode(&self, ino: Ino, edit: impl FnOnce(&[u8]) -> Vec<u8>) {
         let journal = &mut *self.journal.borrow_mut();
-        let Some((dir, name)) = journal.now.resolve_parent(path) else { return false };
-        let Ok(Some(ino)) = journal.now.lookup(dir, &name) else { return false };
+        if let Body::File(content) = &journal.now.node(ino).body {
+            let content = Content::new(&edit(&content.bytes));
+            journal.by_hand(Change::Write { ino, content });
+        }
+    }
+
+    pub(crate) fn delete(&self, path: &str) {
+        let journal = &mut *self.journal.borrow_mut();
+        let (dir, name) = journal.now.resolve_parent(path).expect("a person deletes what is there");
+        let ino = journal.now.find(dir, &name).expect("a person deletes what is there");
         journal.by_hand(Change::Drop { from: (dir, name), ino });
-        true
+    }
+
+    /// How many operations the running tape has.
+    pub(crate) fn steps_on_tape(&self) -> usize {
+        self.tape.borrow().as_ref().map_or(0, |tape| tape.steps.len())
     }
 
     fn make_parents(&self, path: &str) -> Spot {
