@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ao_tree::{Door, Kind, UndoScope};
 
-use crate::scenario::{Files, STATE, Step, layout, undo_request};
+use crate::scenario::{Files, STATE, Step, layout, undo};
 use crate::sim::{Seen, SimFs};
 use crate::subject::{Side, Subject};
 
@@ -158,7 +158,7 @@ pub(crate) fn judge_deeply(step: &Step, fs: &SimFs, side: Side) -> Result<(), St
     }
     let undone = fs.branch();
     let door = Door::new(undone.clone(), layout()).map_err(|error| error.to_string())?;
-    door.undo(Some(&step.id), UndoScope::FromHereOn, &undo_request("judge-undo"))
+    undo(&door, Some(&step.id), UndoScope::FromHereOn, "judge-undo")
         .map_err(|error| format!("the commit cannot be undone: {error:?}"))?;
     let differ = differences(&held_files(&undone), step.scene.before());
     if differ.is_empty() {

@@ -69,7 +69,7 @@ pub(crate) fn first_bad(
     let mut explorer = Explorer::new(subject, reach);
     (explorer.ways, explorer.only_first) = (ways, true);
     explorer.stops_of(tape, None, Some(Side::After), None);
-    explorer.report.shown.pop()
+    explorer.report.kinds.pop_first().map(|(kind, _)| kind)
 }
 
 /// A run that nothing disturbed must go through and leave nothing for recovery to do.

@@ -8,8 +8,8 @@
 //!   none, or half of them, or a full length of zeros.
 //! - Attributes are changes like any other, durable with a sync of what they belong to: a crash
 //!   that loses a `chmod` is as real as one that loses a name, and costs the model nothing.
-//! - A directory whose removal is durable needs no sync of its own any more; whatever was pending
-//!   inside it is decided.
+//! - What is durably removed needs no sync of its own any more: whatever was pending inside that
+//!   directory, or in that file's bytes, is decided.
 //!
 //! After a crash the chosen changes are replayed in order; one that finds its ground gone is
 //! skipped. An inode number is never used twice.
@@ -76,8 +76,8 @@ impl Journal {
     }
 
     pub(crate) fn change(&mut self, change: Change) -> Result<(), Errno> {
+        self.now.apply(&change, self.clock + 1, Full::Refuse)?;
         self.clock += 1;
-        self.now.apply(&change, self.clock, Full::Refuse)?;
         let awaiting = awaited(&change);
         self.log.push(Pending { change: Rc::new(change), tick: self.clock, awaiting });
         Ok(())
@@ -119,24 +119,25 @@ impl Journal {
                 }
             }
             let gone = self.log.iter().filter(|pending| pending.is_durable()).find_map(|pending| {
-                let dir = self.removed_dir(&pending.change)?;
-                (!synced[dir.0 as usize]).then_some(dir)
+                let ino = self.removed(&pending.change)?;
+                (!synced[ino.0 as usize]).then_some(ino)
             });
             match gone {
-                Some(dir) => synced[dir.0 as usize] = true,
+                Some(ino) => synced[ino.0 as usize] = true,
                 None => break,
             }
         }
         self.fold();
     }
 
-    fn removed_dir(&self, change: &Change) -> Option<Ino> {
+    /// The inode that lost its last name by this change, if it did.
+    fn removed(&self, change: &Change) -> Option<Ino> {
         let ino = match change {
             Change::Drop { ino, .. } => *ino,
             Change::Move { over, .. } => (*over)?,
             _ => return None,
         };
-        self.now.node(ino).is_dir().then_some(ino)
+        (self.now.node(ino).links == 0).then_some(ino)
     }
 
     /// Moves durable changes to the disk, unless an earlier pending one is about the same inodes.

@@ -13,7 +13,7 @@ use ao_tree::{Action, Door, UndoScope};
 use crate::check::{check_links, check_state, differences, held_files, history_ids};
 use crate::image::Ino;
 use crate::journal::{Fate, Journal};
-use crate::scenario::{Doing, Files, STATE, Step, layout, undo_request};
+use crate::scenario::{Doing, Files, STATE, Step, layout, undo};
 use crate::sim::{SimFs, Tape};
 use crate::subject::Subject;
 use crate::table::Report;
@@ -360,7 +360,7 @@ impl Meeting<'_> {
     fn check_undo(&self, fs: &SimFs) -> Result<(), String> {
         let undone = fs.branch();
         let door = Door::new(undone.clone(), layout()).map_err(|error| error.to_string())?;
-        door.undo(Some(&self.step.id), UndoScope::FromHereOn, &undo_request("undo-theirs"))
+        undo(&door, Some(&self.step.id), UndoScope::FromHereOn, "undo-theirs")
             .map_err(|error| format!("cannot be undone: {error:?}"))?;
         self.check_rest(&undone, self.step.scene.before())
             .map_err(|why| format!("after undo: {why}"))?;

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ao_tree::{Action, Door, Edit, Fs, Held, Layout, Request, UndoRequest, UndoScope};
+use ao_tree::{Action, Door, Edit, Fs, Held, Layout, Outcome, Request, UndoScope};
 use rustix::io::Errno;
 
 use crate::check::{Scene, judge_deeply};
@@ -61,7 +61,7 @@ impl Step {
         let door = Door::new(fs, layout()).map_err(|error| error.to_string())?;
         let outcome = match &self.doing {
             Doing::Apply(edits) => door.apply(request(&self.id, edits.clone())),
-            Doing::Undo(of, scope) => door.undo(*of, *scope, &undo_request(&self.id)),
+            Doing::Undo(of, scope) => undo(&door, *of, *scope, &self.id),
         };
         let outcome = outcome.map_err(|error| format!("{error:?}"))?;
         match outcome.refused.first() {
@@ -83,14 +83,14 @@ pub(crate) fn request(id: &str, edits: Vec<Edit>) -> Request {
     }
 }
 
-pub(crate) fn undo_request(id: &str) -> UndoRequest {
-    UndoRequest {
-        id: id.to_owned(),
-        at: AT.to_owned(),
-        why: "a test".to_owned(),
-        grace: Duration::ZERO,
-        max_store_bytes: MAX_STORE_BYTES,
-    }
+pub(crate) fn undo<F: Fs>(
+    door: &Door<F>,
+    of: Option<&str>,
+    scope: UndoScope,
+    id: &str,
+) -> ao_tree::Result<Outcome> {
+    let plan = door.plan_undo(of, scope)?;
+    door.undo(plan, request(id, Vec::new()))
 }
 
 pub(crate) fn recover<F: Fs>(fs: F) -> Result<(), String> {
@@ -158,7 +158,8 @@ pub(crate) fn delete(path: &str) -> Edit {
 
 fn edit(path: &str, action: Action) -> Edit {
     let sources = vec!["learnings/keep.md".to_owned()];
-    Edit { path: path.to_owned(), action, reason: "for the test".to_owned(), sources }
+    let (path, reason) = (path.to_owned(), "for the test".to_owned());
+    Edit { path, action, mode: None, reason, sources }
 }
 
 /// A tree of a few files in all parts but one, with modes that must survive.

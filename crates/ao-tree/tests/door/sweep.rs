@@ -115,3 +115,15 @@ fn nothing_of_anybody_else_is_lost() {
     });
     report.conclude("other people", MEETINGS_MIN);
 }
+
+#[test]
+fn zz_trace() {
+    for (step, start) in every_step() {
+        let fs = start.branch();
+        fs.record();
+        let ran = step.run(fs.clone());
+        let tape = fs.take_tape();
+        println!("== {} {ran:?} {:?} deep {:?} ops {}", step.name(), step.judge(&fs), step.judge(&fs).and_then(|side| step.judge_deeply(&fs, side)), tape.steps.len());
+        for (k, s) in tape.steps.iter().enumerate() { println!("{k:4} {:3} {s}", tape.points[k].open_fates().len()); }
+    }
+}

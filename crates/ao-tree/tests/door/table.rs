@@ -1,16 +1,17 @@
 //! What an engine found, and where it says so.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
-/// More than this many failures in one report help nobody.
-const MAX_SHOWN: usize = 3;
+/// More examples than this in one report help nobody.
+const SHOWN_MAX: usize = 400;
 
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) cases: usize,
     pub(crate) bad: usize,
-    pub(crate) shown: Vec<String>,
+    /// By its first line: how often it was said, and the whole of it once.
+    pub(crate) kinds: BTreeMap<String, (usize, String)>,
 }
 
 impl Report {
@@ -18,28 +19,36 @@ impl Report {
         self.cases += 1;
         if let Err(why) = result {
             self.bad += 1;
-            if self.shown.len() < MAX_SHOWN {
-                self.shown.push(why);
-            }
+            self.note(1, why);
+        }
+    }
+
+    fn note(&mut self, count: usize, why: String) {
+        let kind = why.lines().next().unwrap_or_default().to_owned();
+        let (seen, example) = self.kinds.entry(kind).or_insert((0, why.clone()));
+        *seen += count;
+        // The shortest story is the one to read.
+        if why.len() < example.len() {
+            *example = why;
         }
     }
 
     pub(crate) fn add(&mut self, other: Self) {
         self.cases += other.cases;
         self.bad += other.bad;
-        self.shown.extend(other.shown);
-        self.shown.truncate(MAX_SHOWN);
+        for (count, why) in other.kinds.into_values() {
+            self.note(count, why);
+        }
     }
 
     /// Makes the result known, and fails the test when a case was bad or too few were tried.
     pub(crate) fn conclude(&self, engine: &str, min_cases: usize) {
         println!("sweep: {engine} cases={} bad={}", self.cases, self.bad);
         append_to_table(&format!("{engine}\t{}\t{}\n", self.cases, self.bad));
-        let mut said = String::new();
-        for shown in &self.shown {
-            let _ = write!(said, "\n\n{shown}");
-        }
-        assert!(self.bad == 0, "{engine}: {} of {} cases are bad{said}", self.bad, self.cases);
+        let counts = self.kinds.iter().map(|(kind, (count, _))| format!("{count:>8} x {kind}\n"));
+        let examples = self.kinds.values().take(SHOWN_MAX).map(|(_, why)| format!("\n{why}\n"));
+        let said: String = counts.chain(examples).collect();
+        assert!(self.bad == 0, "{engine}: {} of {} cases are bad\n{said}", self.bad, self.cases);
         assert!(self.cases >= min_cases, "{engine}: {} cases, not {min_cases}", self.cases);
     }
 }
