@@ -24,6 +24,7 @@ mod curator;
 mod cycle;
 mod duration;
 mod edits;
+mod exit;
 mod finding;
 mod history;
 mod id;
@@ -61,6 +62,7 @@ pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind,
 pub use cycle::Cycle;
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};
 pub use edits::{Edit, Edits};
+pub use exit::Exit;
 pub use finding::Finding;
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
