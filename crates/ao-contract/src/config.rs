@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{DurationText, Finite, JobKind};
@@ -20,16 +20,28 @@ use crate::{DurationText, Finite, JobKind};
 #[serde(default)]
 pub struct Config {
     /// The overnight run.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<DreamConfig>")]
     pub dream: DreamConfig,
     /// Models and agent programs, by name.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<BTreeMap<String, RunnerConfig>>")]
     pub runners: BTreeMap<String, RunnerConfig>,
     /// What holds a runner in.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<GuardConfig>")]
     pub guard: GuardConfig,
     /// Who is told.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<NotifyConfig>")]
     pub notify: NotifyConfig,
     /// When a source is trusted.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<TrustConfig>")]
     pub trust: TrustConfig,
     /// How long a commit can be taken back.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<UndoConfig>")]
     pub undo: UndoConfig,
 }
 
@@ -87,6 +99,8 @@ pub struct DreamConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harvest_from: Option<Vec<String>>,
     /// The local curator.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<CuratorConfig>")]
     pub local_curator: CuratorConfig,
 }
 
@@ -220,6 +234,15 @@ pub enum Tier {
     B,
     C,
     D,
+}
+
+/// `dream:` with every line under it commented out is a null to YAML, and nothing to its author.
+fn empty_if_null<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// The keys under `dream.` that `ao` does not know, dotted and in the order of the file.

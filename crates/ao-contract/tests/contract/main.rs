@@ -1,0 +1,12 @@
+//! One binary for all tests of the formats: less to link, one place for the samples.
+
+mod broken;
+mod config;
+mod duration;
+mod entries;
+mod mutations;
+mod round_trip;
+mod samples;
+mod schemas;
+mod summary;
+mod words;
