@@ -12,12 +12,13 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::only_map::only_from_map;
 use crate::{DurationText, Finite, JobKind};
 
 /// The configuration of `ao`. Every key may be absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Configuration")]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct Config {
     /// The overnight run.
     #[serde(deserialize_with = "empty_if_null")]
@@ -47,7 +48,7 @@ pub struct Config {
 
 /// The overnight run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct DreamConfig {
     /// The folder of the report; `.agents/overnight/latest`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +107,7 @@ pub struct DreamConfig {
 
 /// The local curator. All of it may be absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct CuratorConfig {
     /// Whether it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +137,7 @@ pub struct CuratorConfig {
 
 /// One model or agent program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct RunnerConfig {
     /// What it is: `claude`, `codex`, `gemini`, `opencode`, `ollama`, an OpenAI-compatible endpoint or a command.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,7 +170,7 @@ pub struct RunnerConfig {
 
 /// What holds a runner in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct GuardConfig {
     /// The weakest cell that is still used; `B`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,7 +179,7 @@ pub struct GuardConfig {
 
 /// Who is told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct NotifyConfig {
     /// The program that is started with the news, and its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +188,7 @@ pub struct NotifyConfig {
 
 /// When a source is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct TrustConfig {
     /// The score at which it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,7 +197,7 @@ pub struct TrustConfig {
 
 /// How long a commit can be taken back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct UndoConfig {
     /// For how many days; 90.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,6 +206,17 @@ pub struct UndoConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_mb: Option<u64>,
 }
+
+only_from_map!(
+    Config,
+    DreamConfig,
+    CuratorConfig,
+    RunnerConfig,
+    GuardConfig,
+    NotifyConfig,
+    TrustConfig,
+    UndoConfig,
+);
 
 /// A scheduler that `setup` can write files for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -75,7 +75,12 @@ fn table() -> Vec<Broken> {
         Broken("marker.json", "/slots/0/mode", json!(1), "slots[0].mode: unknown field `mode`"),
         Broken("edits.json", "/schema_version", json!(2), "schema_version 2 is not known"),
         Broken("edits.json", "/reason", json!("x"), "unknown field `reason`"),
-        Broken("edits.json", "/edits/0/op", json!("append"), "edits[0]: unknown variant `append`"),
+        Broken(
+            "edits.json",
+            "/edits/0/op",
+            json!("append"),
+            "edits[0].op: unknown variant `append`",
+        ),
         Broken("edits.json", "/edits/0/pth", json!("x"), "edits[0]: unknown field `pth`"),
         Broken("edits.json", "/edits/1/content", json!("x"), "edits[1]: unknown field `content`"),
         Broken("edits.json", "/edits/1/reason", REMOVED, "edits[1]: missing field `reason`"),
@@ -104,6 +109,17 @@ fn schema_and_reader_both_refuse() {
         assert!(!samples::validator(&sample.format).is_valid(&broken), "schema accepts {at}");
         let error = ao_contract::check(&sample.format, &broken).expect_err(&at).to_string();
         assert!(error.contains(message), "{at}: {error}");
+    }
+}
+
+/// A derived reader would take these for the fields in their order.
+#[test]
+fn a_list_of_the_fields_is_not_the_object() {
+    for file in ["runner-report.json", "edits.json", "marker.json", "config.json"] {
+        let sample = samples::named(file);
+        let fields: Value = sample.value.as_object().unwrap().values().cloned().collect();
+        let error = ao_contract::check(&sample.format, &fields).expect_err(file);
+        assert!(error.message.contains("expected a map"), "{file}: {error}");
     }
 }
 

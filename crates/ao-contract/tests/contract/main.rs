@@ -1,5 +1,7 @@
 //! One binary for all tests of the formats: less to link, one place for the samples.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of a test stop it as its own lines do")]
+
 mod broken;
 mod config;
 mod duration;
