@@ -9,10 +9,12 @@
 //!
 //! *Readers take more than writers give.* Existing tools leave out what is empty and write words of
 //! their own where a list is given. Such a file is read; what is written is whole. The published
-//! schemas say what `ao` writes, so a schema may refuse an old file that its reader accepts, never
-//! the other way round.
+//! schemas say what `ao` writes, so a schema may refuse an old file that its reader accepts. The
+//! other way round happens only where a schema has no words for it: `1.0` for a whole number, or a
+//! duration of a thousand years.
 //!
-//! *Nothing is rounded on the way through.* Numbers, words and nulls are kept as they were read.
+//! *Nothing is rounded on the way through.* Numbers and words are kept as they were read, and in the
+//! corpus, which others write too, so are nulls.
 
 mod budget;
 mod citation;

@@ -155,12 +155,25 @@ fn schema_of<T: JsonSchema>(name: &str, writer: Writer) -> Value {
     };
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     RecursiveTransform(drop_default).transform(&mut schema);
+    RecursiveTransform(bound_integer).transform(&mut schema);
     in_reading_order(name, schema.to_value())
 }
 
 /// What a reader assumes in place of an absent field is not what the format says it means.
 fn drop_default(schema: &mut Schema) {
     schema.remove("default");
+}
+
+/// A format is only a comment to most validators; the reader means it.
+fn bound_integer(schema: &mut Schema) {
+    let max: u64 = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => u32::MAX.into(),
+        Some("uint64") => u64::MAX,
+        _ => return,
+    };
+    if schema.get("maximum").is_none() {
+        schema.insert("maximum".to_owned(), max.into());
+    }
 }
 
 /// Puts first what a person looks for first.

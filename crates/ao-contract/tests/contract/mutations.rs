@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 
 use crate::samples;
 
-fn replacements() -> [Value; 9] {
+fn replacements() -> [Value; 11] {
     [
         Value::Null,
         json!(true),
         json!(0),
         json!(-1),
         json!(1.5),
+        json!(u64::from(u32::MAX) + 1),
+        json!(1e300),
         json!(""),
         json!("some word"),
         json!([]),
