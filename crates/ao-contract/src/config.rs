@@ -9,33 +9,46 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::only_map::only_from_map;
 use crate::{DurationText, Finite, JobKind};
 
 /// The configuration of `ao`. Every key may be absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Configuration")]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct Config {
     /// The overnight run.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<DreamConfig>")]
     pub dream: DreamConfig,
     /// Models and agent programs, by name.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<BTreeMap<String, RunnerConfig>>")]
     pub runners: BTreeMap<String, RunnerConfig>,
     /// What holds a runner in.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<GuardConfig>")]
     pub guard: GuardConfig,
     /// Who is told.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<NotifyConfig>")]
     pub notify: NotifyConfig,
     /// When a source is trusted.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<TrustConfig>")]
     pub trust: TrustConfig,
     /// How long a commit can be taken back.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<UndoConfig>")]
     pub undo: UndoConfig,
 }
 
 /// The overnight run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct DreamConfig {
     /// The folder of the report; `.agents/overnight/latest`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,12 +100,14 @@ pub struct DreamConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harvest_from: Option<Vec<String>>,
     /// The local curator.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<CuratorConfig>")]
     pub local_curator: CuratorConfig,
 }
 
 /// The local curator. All of it may be absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct CuratorConfig {
     /// Whether it is used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +137,7 @@ pub struct CuratorConfig {
 
 /// One model or agent program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct RunnerConfig {
     /// What it is: `claude`, `codex`, `gemini`, `opencode`, `ollama`, an OpenAI-compatible endpoint or a command.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +170,7 @@ pub struct RunnerConfig {
 
 /// What holds a runner in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct GuardConfig {
     /// The weakest cell that is still used; `B`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +179,7 @@ pub struct GuardConfig {
 
 /// Who is told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct NotifyConfig {
     /// The program that is started with the news, and its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,7 +188,7 @@ pub struct NotifyConfig {
 
 /// When a source is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct TrustConfig {
     /// The score at which it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +197,7 @@ pub struct TrustConfig {
 
 /// How long a commit can be taken back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(remote = "Self", default)]
 pub struct UndoConfig {
     /// For how many days; 90.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,6 +206,17 @@ pub struct UndoConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_mb: Option<u64>,
 }
+
+only_from_map!(
+    Config,
+    DreamConfig,
+    CuratorConfig,
+    RunnerConfig,
+    GuardConfig,
+    NotifyConfig,
+    TrustConfig,
+    UndoConfig,
+);
 
 /// A scheduler that `setup` can write files for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -220,6 +246,15 @@ pub enum Tier {
     B,
     C,
     D,
+}
+
+/// `dream:` with every line under it commented out is a null to YAML, and nothing to its author.
+fn empty_if_null<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// The keys under `dream.` that `ao` does not know, dotted and in the order of the file.

@@ -27,7 +27,7 @@ pub struct Conflict {
     pub extra: Extra,
 }
 
-/// The list of one commit's conflicts, `overnight/conflicts/<id>/conflicts.json`. Unknown fields are kept.
+/// The conflicts of one commit, in `overnight/conflicts/<id>/`. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Conflicts")]
 pub struct Conflicts {

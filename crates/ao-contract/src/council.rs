@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::only_map::only_from_map;
 use crate::{ConsensusPolicy, Extra, Level};
 
 /// The kind of work that a runner would do first. Ties go to the kind that stands first here.
@@ -57,7 +58,7 @@ pub struct CouncilPacket {
 /// What a runner answers, `council/<runner>.json`. Every field is required and no other is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Runner report")]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct RunnerReport {
     /// The runner that answers.
     pub runner: String,
@@ -110,3 +111,5 @@ pub struct Synthesis {
     #[serde(flatten)]
     pub extra: Extra,
 }
+
+only_from_map!(RunnerReport);

@@ -5,11 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SchemaVersion;
+use crate::only_map::only_from_map;
 
 /// A list of changes to the corpus, admitted as one or refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Edits")]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Edits {
     /// Always 1.
     pub schema_version: SchemaVersion<1>,
@@ -21,7 +22,7 @@ pub struct Edits {
 
 /// One change to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Edit {
     /// Make the file, or replace what it holds.
     Write {
@@ -46,3 +47,5 @@ pub enum Edit {
         sources: Vec<String>,
     },
 }
+
+only_from_map!(Edits, Edit);

@@ -3,16 +3,18 @@
 //! People and other tools already have these files, so the types follow three rules.
 //!
 //! *Readers keep what they do not know.* A type ends in an `extra` map that takes the unknown fields
-//! and writes them back, after the known ones. Four files are closed instead, because a field nobody
-//! knows is a mistake there and not somebody else's data: edits, the commit marker, a runner's
-//! report and the configuration (whose unknown keys are named in a warning, see [`Config`]).
+//! and writes them back, after the known ones. Edits, the commit marker and a runner's report are
+//! closed instead: there a field nobody knows is a mistake and not somebody else's data. The
+//! configuration is never written from its type, so it holds no `extra` (see [`unknown_keys`]).
 //!
 //! *Readers take more than writers give.* Existing tools leave out what is empty and write words of
 //! their own where a list is given. Such a file is read; what is written is whole. The published
-//! schemas say what `ao` writes, so a schema may refuse an old file that its reader accepts, never
-//! the other way round.
+//! schemas say what `ao` writes, so a schema may refuse an old file that its reader accepts. The
+//! other way round happens only where a schema has no words for it: `1.0` for a whole number, or a
+//! duration of a thousand years.
 //!
-//! *Nothing is rounded on the way through.* Numbers, words and nulls are kept as they were read.
+//! *Nothing is rounded on the way through.* Numbers and words are kept as they were read, and in the
+//! corpus, which others write too, so are nulls.
 
 mod budget;
 mod citation;
@@ -24,6 +26,7 @@ mod curator;
 mod cycle;
 mod duration;
 mod edits;
+mod exit;
 mod finding;
 mod history;
 mod id;
@@ -35,6 +38,7 @@ mod marker;
 mod maybe;
 mod next_work;
 mod number;
+mod only_map;
 mod open;
 mod packet;
 mod pattern;
@@ -61,6 +65,7 @@ pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind,
 pub use cycle::Cycle;
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};
 pub use edits::{Edit, Edits};
+pub use exit::Exit;
 pub use finding::Finding;
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};

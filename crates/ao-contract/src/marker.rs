@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::only_map::only_from_map;
 use crate::pattern::{HASH, UTC};
 
 /// The one format of markers that `ao` writes.
@@ -25,7 +26,7 @@ pub enum MarkerState {
 /// The file `overnight/COMMIT-MARKER.<iteration-id>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Commit marker")]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Marker {
     /// Always `ao-tree/1`.
     pub format: MarkerFormat,
@@ -48,7 +49,7 @@ pub struct Marker {
 
 /// One swap of a staged path with a live one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Slot {
     /// The live path, relative to the root.
     pub live: String,
@@ -69,3 +70,5 @@ pub enum SlotKind {
     Dir,
     File,
 }
+
+only_from_map!(Marker, Slot);

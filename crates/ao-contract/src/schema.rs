@@ -5,8 +5,9 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -152,13 +153,37 @@ fn schema_of<T: JsonSchema>(name: &str, writer: Writer) -> Value {
         Writer::Ao => settings.for_serialize(),
         Writer::Others => settings.for_deserialize(),
     };
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    with_id(name, schema.to_value())
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(drop_default).transform(&mut schema);
+    RecursiveTransform(bound_integer).transform(&mut schema);
+    in_reading_order(name, schema.to_value())
 }
 
-/// Puts the name of the schema first, where a reader of the file looks for it.
-fn with_id(name: &str, schema: Value) -> Value {
-    let id = Extra::from_iter([("$id".to_owned(), std::format!("ao:{name}").into())]);
-    let Value::Object(rest) = schema else { return id.into() };
-    id.into_iter().chain(rest).collect::<Extra>().into()
+/// What a reader assumes in place of an absent field is not what the format says it means.
+fn drop_default(schema: &mut Schema) {
+    schema.remove("default");
+}
+
+/// A format is only a comment to most validators; the reader means it.
+fn bound_integer(schema: &mut Schema) {
+    let max: u64 = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => u32::MAX.into(),
+        Some("uint64") => u64::MAX,
+        _ => return,
+    };
+    if schema.get("maximum").is_none() {
+        schema.insert("maximum".to_owned(), max.into());
+    }
+}
+
+/// Puts first what a person looks for first.
+fn in_reading_order(name: &str, mut schema: Value) -> Value {
+    schema["$id"] = std::format!("ao:{name}").into();
+    let Value::Object(mut rest) = schema else { return schema };
+    let mut ordered = Extra::new();
+    for key in ["$schema", "$id", "title", "description"] {
+        ordered.extend(rest.shift_remove_entry(key));
+    }
+    ordered.extend(rest);
+    ordered.into()
 }
