@@ -123,7 +123,15 @@ fn zz_trace() {
         fs.record();
         let ran = step.run(fs.clone());
         let tape = fs.take_tape();
-        println!("== {} {ran:?} {:?} deep {:?} ops {}", step.name(), step.judge(&fs), step.judge(&fs).and_then(|side| step.judge_deeply(&fs, side)), tape.steps.len());
-        for (k, s) in tape.steps.iter().enumerate() { println!("{k:4} {:3} {s}", tape.points[k].open_fates().len()); }
+        println!(
+            "== {} {ran:?} {:?} deep {:?} ops {}",
+            step.name(),
+            step.judge(&fs),
+            step.judge(&fs).and_then(|side| step.judge_deeply(&fs, side)),
+            tape.steps.len()
+        );
+        for (k, s) in tape.steps.iter().enumerate() {
+            println!("{k:4} {:3} {s}", tape.points[k].open_fates().len());
+        }
     }
 }
