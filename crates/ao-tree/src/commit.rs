@@ -46,7 +46,9 @@ impl<F: Fs> Door<F> {
         let mut parents = BTreeSet::new();
         for slot in &work.script.slots {
             self.exchange_slot(slot, &work.marker_name())?;
-            parents.extend([parent(&slot.live), parent(&slot.staged)]);
+            // A folder that the tree did not have is made on the way, and its name must last too.
+            parents.extend(folders_above(&slot.live));
+            parents.insert(parent(&slot.staged));
         }
         for path in parents {
             let sync = || match self.open(path)? {
@@ -172,6 +174,16 @@ impl<F: Fs> Door<F> {
         };
         clear().map_err(Error::io(format!("remove the staging of {id}")))
     }
+}
+
+/// Every folder on the way to this path, up to the root.
+fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    let mut next = Some(parent(path));
+    std::iter::from_fn(move || {
+        let here = next?;
+        next = (!here.is_empty()).then(|| parent(here));
+        Some(here)
+    })
 }
 
 pub(crate) fn parent(path: &str) -> &str {
