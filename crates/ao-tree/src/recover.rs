@@ -65,6 +65,7 @@ impl<F: Fs> Door<F> {
             let doubt = format!("there is another marker beside it, {}", shown(second));
             return Err(Error::Doubt { file: self.state_path(first), doubt });
         }
+        self.pin(&state, !ours.is_empty())?;
         for (name, iteration_id) in foreign {
             self.remove_foreign(&state, &name, &iteration_id)?;
             recovery.foreign.push(name);
@@ -75,6 +76,22 @@ impl<F: Fs> Door<F> {
         recovery.removed = self.remove_leftovers(&state)?;
         self.settle_generation(&state)?;
         Ok(recovery)
+    }
+
+    /// Makes durable what a killed run left to the kernel, before anything is built on it: else a
+    /// power loss in here takes the marker back and keeps what was done because of it, or brings a
+    /// removed marker back to a staging that is half gone.
+    fn pin(&self, state: &F::Dir, is_decided: bool) -> Result<()> {
+        let pin = || {
+            if is_decided {
+                self.fs.sync_tree(&self.fs.top())
+            } else if self.fs.stat(state, OsStr::new(STAGING))?.is_some() {
+                self.fs.sync_dir(state)
+            } else {
+                Ok(())
+            }
+        };
+        pin().map_err(Error::io("make durable what the last run left"))
     }
 
     /// Moves doubtful markers and all staging out of the way, at a person's word: the tree stays
