@@ -1,11 +1,12 @@
 //! Recovery: what a run that was cut off left behind is finished or removed, before anything else.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::time::Duration;
 
 use ao_contract::Marker;
 
-use crate::door::{Door, STAGING};
+use crate::door::{ARCHIVE, CONFLICTS, Door, STAGING, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::lock::exclusive;
@@ -74,6 +75,7 @@ impl<F: Fs> Door<F> {
             recovery.finished = Some(self.roll_forward(&state, &marker)?);
         }
         recovery.removed = self.remove_leftovers(&state)?;
+        self.remove_empty_keepsakes(&state)?;
         self.settle_generation(&state)?;
         Ok(recovery)
     }
@@ -259,6 +261,27 @@ impl<F: Fs> Door<F> {
         self.remove_if_empty(state, STAGING).map_err(doing())?;
         removed.sort_unstable();
         Ok(removed)
+    }
+
+    /// The empty places that a transaction makes for what it will keep are names of their own: one
+    /// may outlast the staging that would tell whose it was.
+    fn remove_empty_keepsakes(&self, state: &F::Dir) -> Result<()> {
+        let doing = || Error::io("remove empty folders of a transaction that was cut off");
+        // A damaged history names nothing; then every folder is tried, and only empty ones go.
+        let lines = self.history().unwrap_or_default();
+        let known: HashSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
+        for name in [UNDO, ARCHIVE, CONFLICTS] {
+            let Some(kept) = self.open_from(state, name).map_err(doing())? else { continue };
+            for entry in self.fs.list(&kept).map_err(doing())? {
+                if let Some(id) = entry.name.to_str()
+                    && entry.stat.kind == Kind::Dir
+                    && !known.contains(id)
+                {
+                    self.remove_if_empty(&kept, id).map_err(doing())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn remove_foreign(&self, state: &F::Dir, marker: &str, iteration_id: &str) -> Result<()> {
