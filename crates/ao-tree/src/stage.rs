@@ -46,7 +46,20 @@ impl<F: Fs> Door<F> {
             let room = self.fs.open_dir(&staging, OsStr::new(id))?;
             Ok(Room { state, staging, here: room })
         };
-        make().map_err(Error::io(format!("make {}/{STAGING}/{id}", self.layout.state)))
+        make().map_err(|source| {
+            self.unmake_room(id);
+            Error::Io { doing: format!("make {}/{STAGING}/{id}", self.layout.state), source }
+        })
+    }
+
+    /// Removes as much of an empty room as there is. Should this fail too, the next start does it.
+    fn unmake_room(&self, id: &str) {
+        let _ = self.state().map(|state| {
+            let state = state?;
+            let staging = self.open_from(&state, STAGING).ok()??;
+            self.remove_if_empty(&staging, id).ok()?;
+            self.remove_if_empty(&state, STAGING).ok()
+        });
     }
 
     /// Whether directories can be exchanged here, or only files one by one.
