@@ -3,7 +3,7 @@
 mod corpus;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
@@ -82,6 +82,8 @@ fn broken(error: &dyn std::fmt::Display) -> Failure {
     Failure::new(Exit::Failed, format!("the demo could not go on: {error}"))
 }
 
+/// Inode, mode and modification time.
+type Identity = (u64, u32, i64, i64);
 /// Every file with its bytes.
 type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -186,12 +188,11 @@ impl Stage {
 
     /// Starts the commit in a process of its own.
     fn start(&self, id: &str, grace: &str) -> Result<Running, Failure> {
-        let root = self.repo.root.as_os_str();
-        let words = ["--quiet", "-C", "", "tree", "apply", "", "--id", id, "--grace", grace];
-        let mut arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
-        arguments[2] = root.to_owned();
-        arguments[5] = self.edits.clone().into_os_string();
-        Running::start(&self.program, arguments).map_err(|error| broken(&error))
+        let (root, edits) = (self.repo.root.as_os_str(), self.edits.as_os_str());
+        let [quiet, repo, tree, apply] = ["--quiet", "-C", "tree", "apply"].map(OsStr::new);
+        let [name, id, wait, grace] = ["--id", id, "--grace", grace].map(OsStr::new);
+        let words = [quiet, repo, root, tree, apply, edits, name, id, wait, grace];
+        Running::start(&self.program, words.map(OsString::from)).map_err(|error| broken(&error))
     }
 
     /// Makes the commit undisturbed; gives the time it took.
@@ -234,9 +235,7 @@ impl Stage {
         };
         let status = child.kill().map_err(|error| broken(&error))?;
         let found = if status.signal().is_none() { DONE_ALREADY } else { self.leavings(&id)? };
-        let _lock = self.repo.lock(clock::now())?;
-        self.door.recover()?;
-        drop(_lock);
+        self.recover()?;
         let now = self.read()?;
         let is_settled = self.door.verify()?.damage.is_empty();
         let whole = match () {
@@ -248,6 +247,12 @@ impl Stage {
             self.undo(&id)?;
         }
         Ok(Row { when, found, whole })
+    }
+
+    fn recover(&self) -> Result<(), Failure> {
+        let _lock = self.repo.lock(clock::now())?;
+        self.door.recover()?;
+        Ok(())
     }
 
     fn wait_for_marker(&self) {
@@ -290,8 +295,8 @@ impl Stage {
         Ok(tree)
     }
 
-    /// Inode, mode and modification time of the files that the edits leave alone.
-    fn identities(&self) -> Result<BTreeMap<String, (u64, u32, i64, i64)>, Failure> {
+    /// The identities of the files that the edits leave alone.
+    fn identities(&self) -> Result<BTreeMap<String, Identity>, Failure> {
         let mut found = BTreeMap::new();
         for path in self.files()?.into_iter().filter(|path| !corpus::is_edited(path)) {
             let stat = std::fs::metadata(self.repo.agents().join(&path))
