@@ -83,11 +83,17 @@ impl Journal {
         Ok(())
     }
 
-    /// A change by someone who syncs what they do. It must go well.
-    pub(crate) fn by_hand(&mut self, change: Change) {
+    /// A change by someone who syncs what they do, and with it the ground they stand on: a file
+    /// that was saved in a directory is there after a crash, and so is the way to it.
+    pub(crate) fn by_hand(&mut self, change: Change, ground: &[Ino]) {
         self.change(change).expect("a person does only what is possible");
+        for pending in &mut self.log {
+            if pending.awaiting.iter().flatten().any(|awaited| ground.contains(awaited)) {
+                pending.awaiting = [None, None];
+            }
+        }
         self.log.last_mut().expect("just logged").awaiting = [None, None];
-        self.fold();
+        self.sync(&[]);
     }
 
     pub(crate) fn sync_file(&mut self, file: Ino) {

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 use ao_tree::{Action, Door, UndoScope};
@@ -40,6 +41,12 @@ pub(crate) enum Deed {
 pub(crate) struct Act {
     pub(crate) deed: Deed,
     pub(crate) path: &'static str,
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.deed, self.path)
+    }
 }
 
 /// What a person found and left at their path.
@@ -176,7 +183,7 @@ fn meet(
             let who = if number == done.at_step { "  -- the act --\n" } else { "" };
             format!("{who}  {text}\n")
         });
-        format!("{act:?} at call {at}{then}: {why}\n{}", steps.collect::<String>())
+        format!("{act}: {why}\nat call {at}{then}\n{}", steps.collect::<String>())
     };
     let told = meeting.check_run(&fs, ran).map_err(|why| story(&why, ""));
     report.case(told);
@@ -229,9 +236,7 @@ pub(crate) fn meetings_after_crash(
                 let meeting = Meeting { step, act: *act, done: &done, is_early: false };
                 report.case(meeting.recover(&image).map_err(|why| {
                     let trace = tape.steps[..at].join("\n  ");
-                    format!(
-                        "{how} before operation {at}, then {act:?}, then recovery: {why}\n  {trace}"
-                    )
+                    format!("{act}: {why}\nafter {how} before operation {at}:\n  {trace}")
                 }));
             }
         }

@@ -324,14 +324,16 @@ impl SimFs {
     pub(crate) fn put_body(&self, path: &str, body: Body, mode: u32) {
         let (dir, name) = self.make_parents(path);
         let journal = &mut *self.journal.borrow_mut();
+        let ground = journal.now.way_to(path);
         let ino = journal.allocate(Node::new(body, mode, journal.clock + 1));
         match journal.now.lookup(dir, &name).expect("parents are directories") {
-            None => journal.by_hand(Change::Add { to: (dir, name), ino }),
+            None => journal.by_hand(Change::Add { to: (dir, name), ino }, &ground),
             Some(over) => {
                 let temp: Spot = (dir, OsStr::new(".person-temp").into());
-                journal.by_hand(Change::Add { to: temp.clone(), ino });
+                journal.by_hand(Change::Add { to: temp.clone(), ino }, &ground);
                 let to = (dir, name);
-                journal.by_hand(Change::Move { from: temp, to, ino, over: Some(over) });
+                let change = Change::Move { from: temp, to, ino, over: Some(over) };
+                journal.by_hand(change, &ground);
             }
         }
     }
@@ -342,8 +344,10 @@ impl SimFs {
 
     /// Writes into the file that is there.
     pub(crate) fn edit_in_place(&self, path: &str, bytes: &[u8]) {
-        let ino = self.inode(path).expect("a person edits what is there");
-        self.edit_inode(ino, |_| bytes.to_vec());
+        let journal = &mut *self.journal.borrow_mut();
+        let ino = journal.now.resolve(path).expect("a person edits what is there");
+        let ground = [journal.now.way_to(path).as_slice(), &[ino]].concat();
+        journal.by_hand(Change::Write { ino, content: Content::new(bytes) }, &ground);
     }
 
     /// Writes into a file by a handle to it, whatever its name is now.
@@ -351,7 +355,7 @@ impl SimFs {
         let journal = &mut *self.journal.borrow_mut();
         if let Body::File(content) = &journal.now.node(ino).body {
             let content = Content::new(&edit(&content.bytes));
-            journal.by_hand(Change::Write { ino, content });
+            journal.by_hand(Change::Write { ino, content }, &[ino]);
         }
     }
 
@@ -359,7 +363,8 @@ impl SimFs {
         let journal = &mut *self.journal.borrow_mut();
         let (dir, name) = journal.now.resolve_parent(path).expect("a person deletes what is there");
         let ino = journal.now.find(dir, &name).expect("a person deletes what is there");
-        journal.by_hand(Change::Drop { from: (dir, name), ino });
+        let ground = journal.now.way_to(path);
+        journal.by_hand(Change::Drop { from: (dir, name), ino }, &ground);
     }
 
     /// How many operations the running tape has.
@@ -377,7 +382,7 @@ impl SimFs {
             at = found.unwrap_or_else(|| {
                 let body = Body::Dir(BTreeMap::new());
                 let ino = journal.allocate(Node::new(body, 0o755, journal.clock + 1));
-                journal.by_hand(Change::Add { to: (at, part), ino });
+                journal.by_hand(Change::Add { to: (at, part), ino }, &[at]);
                 ino
             });
         }
@@ -389,6 +394,12 @@ impl Image {
     fn resolve(&self, path: &str) -> Option<Ino> {
         let parts = path.split('/').filter(|part| !part.is_empty());
         parts.into_iter().try_fold(ROOT, |at, part| self.lookup(at, OsStr::new(part)).ok()?)
+    }
+
+    /// The directories on the way to a path, from the top.
+    fn way_to(&self, path: &str) -> Vec<Ino> {
+        let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
+        std::iter::once("").chain(ends).filter_map(|above| self.resolve(above)).collect()
     }
 
     fn resolve_parent(&self, path: &str) -> Option<Spot> {
