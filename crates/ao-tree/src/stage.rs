@@ -392,9 +392,18 @@ impl<F: Fs> Door<F> {
         write(&to_json(&list)?).map_err(Error::io("list the conflicts"))
     }
 
+    /// Writes a staged file, or replaces it whole: by then the commit is decided, and recovery
+    /// must find the one or the other.
     fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.remove_tree(dir, OsStr::new(name))?;
-        self.fs.create(dir, OsStr::new(name), bytes, PLAIN_MODE)
+        let name = OsStr::new(name);
+        if self.fs.stat(dir, name)?.is_none() {
+            return self.fs.create(dir, name, bytes, PLAIN_MODE);
+        }
+        let fresh = OsStr::new("fresh");
+        self.remove_tree(dir, fresh)?;
+        self.fs.create(dir, fresh, bytes, PLAIN_MODE)?;
+        self.fs.sync_file(dir, fresh)?;
+        self.fs.rename((dir, fresh), (dir, name))
     }
 
     /// Everything staged, and every name on the way to it.
