@@ -35,8 +35,10 @@ impl<F: Fs> Door<F> {
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
         self.exchange_slots(work)?;
         self.drop_folders(work)?;
-        self.fs.pause(grace);
-        Late::settle(self, work, at)?;
+        if self.is_unrecorded(at)? {
+            self.fs.pause(grace);
+            Late::settle(self, work, at)?;
+        }
         self.publish(work, at)?;
         self.drop_marker(work, at)?;
         self.clear(work, at)
@@ -120,10 +122,24 @@ impl<F: Fs> Door<F> {
         .map_err(doing())
     }
 
+    /// The history goes out before everything else that is remembered. Once it has, late changes
+    /// are settled: what they did to the record is moving into place and must not be made anew.
+    fn is_unrecorded(&self, at: &Room<F::Dir>) -> Result<bool> {
+        let staged = self.fs.stat(&at.here, OsStr::new(HISTORY));
+        Ok(staged.map_err(Error::io("look at the record"))?.is_some())
+    }
+
     /// Moves what is remembered of this commit to where it is looked for.
     fn publish(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
         let id = &work.script.id;
+        let is_unrecorded = self.is_unrecorded(at)?;
         let publish = || {
+            if is_unrecorded {
+                let history = OsStr::new(HISTORY);
+                self.fs.rename((&at.here, history), (&at.state, history))?;
+            }
+            self.fs.sync_dir(&at.here)?;
+            self.fs.sync_dir(&at.state)?;
             for name in [UNDO, ARCHIVE, CONFLICTS] {
                 let name_os = OsStr::new(name);
                 if self.fs.stat(&at.here, name_os)?.is_none() {
@@ -133,12 +149,7 @@ impl<F: Fs> Door<F> {
                 self.fs.rename((&at.here, name_os), (&kept, OsStr::new(id)))?;
                 self.fs.sync_dir(&kept)?;
             }
-            let history = OsStr::new(HISTORY);
-            if self.fs.stat(&at.here, history)?.is_some() {
-                self.fs.rename((&at.here, history), (&at.state, history))?;
-            }
-            self.fs.sync_dir(&at.here)?;
-            self.fs.sync_dir(&at.state)
+            self.fs.sync_dir(&at.here)
         };
         publish().map_err(Error::io(format!("record commit {id}")))
     }

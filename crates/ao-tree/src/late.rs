@@ -453,14 +453,7 @@ impl<'a, F: Fs> Late<'a, F> {
         script.carried.sort_unstable();
         script.carried.dedup();
         script.conflicts.extend(self.conflicts);
-        if door
-            .fs
-            .stat(&self.at.here, OsStr::new(crate::door::HISTORY))
-            .map_err(Error::io("look at the record"))?
-            .is_some()
-        {
-            door.stage_record(work, self.at)?;
-        }
+        door.stage_record(work, self.at)?;
         let sync = || {
             for held in &door.layout.held {
                 let path =
