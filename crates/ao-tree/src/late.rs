@@ -416,9 +416,12 @@ impl<'a, F: Fs> Late<'a, F> {
         let conflicts = self.door.make_dirs(&self.at.here, CONFLICTS)?;
         let folder = self.door.make_dirs(&conflicts, parent(path))?;
         match self.door.fs.link((dir, name), (&folder, OsStr::new(last(path)))) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
         }
+        // What is kept aside must last before its place in the tree is given to another.
+        self.door.fs.sync_tree(&conflicts)?;
+        self.door.fs.sync_dir(&self.at.here)
     }
 
     /// Makes the carried files durable, and the record true.
