@@ -169,7 +169,11 @@ impl<'a, F: Fs> Late<'a, F> {
         }
         let live = self.live_stat(spot.path, spot.name)?;
         match live {
-            Some(live) if live.inode == displaced.inode => return Ok(()),
+            // Carried before a crash; the record is told again.
+            Some(live) if live.inode == displaced.inode => {
+                self.carried.push(shown(spot.path));
+                return Ok(());
+            }
             Some(live) if Some(live.inode) != was => {
                 // Replaced once more after the exchange: that one is newer and stays.
                 return self
@@ -183,11 +187,18 @@ impl<'a, F: Fs> Late<'a, F> {
     }
 
     fn deleted(&mut self, path: &str, name: &OsStr, was: u64) -> io::Result<()> {
-        let is_still_that = self.live_stat(path, name)?.is_some_and(|live| live.inode == was);
-        if is_still_that && let Some(dir) = self.door.open(parent(path))? {
-            self.door.fs.remove_file(&dir, name)?;
-            self.carried.push(shown(path));
+        match self.live_stat(path, name)? {
+            // Put there by somebody since.
+            Some(live) if live.inode != was => return Ok(()),
+            Some(_) => {
+                if let Some(dir) = self.door.open(parent(path))? {
+                    self.door.fs.remove_file(&dir, name)?;
+                }
+            }
+            // Removed before a crash; the record is told again.
+            None => {}
         }
+        self.carried.push(shown(path));
         Ok(())
     }
 
