@@ -108,7 +108,13 @@ impl<F: Fs> Door<F> {
             }
         }
         match (in_staging, in_tree) {
-            (Some(_), Some(_)) => self.fs.exchange(staged, live),
+            (Some(_), Some(_)) => match self.fs.exchange(staged, live) {
+                // Removed in this very moment by somebody else.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.fs.rename_new(staged, live)
+                }
+                done => done,
+            },
             (Some(_), None) => match self.fs.rename_new(staged, live) {
                 // Made in this very moment by somebody else: then it is displaced like any other.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -116,7 +122,10 @@ impl<F: Fs> Door<F> {
                 }
                 done => done,
             },
-            (None, Some(_)) => self.fs.rename_new(live, staged),
+            (None, Some(_)) => match self.fs.rename_new(live, staged) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                done => done,
+            },
             (None, None) => Ok(()),
         }
         .map_err(doing())

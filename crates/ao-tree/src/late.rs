@@ -360,7 +360,7 @@ impl<'a, F: Fs> Late<'a, F> {
         let mode = fs.stat(live_dir, live_name)?.map_or(0o644, |stat| stat.mode);
         fs.create(&self.carry, fresh, bytes, mode)?;
         if fs.stat(live_dir, live_name)?.is_some_and(|stat| stat.kind == Kind::File) {
-            fs.copy_attributes((live_dir, live_name), (&self.carry, fresh))?;
+            self.door.copy_attributes_of_any((live_dir, live_name), (&self.carry, fresh))?;
         }
         fs.sync_file(&self.carry, fresh)?;
         let inode = fs.stat(&self.carry, fresh)?.ok_or(io::ErrorKind::NotFound)?.inode;

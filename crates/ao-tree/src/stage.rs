@@ -178,7 +178,7 @@ impl<F: Fs> Door<F> {
                     && let Some(live) = self.open(folder)?
                     && self.fs.stat(&live, name)?.is_some_and(|stat| stat.kind == Kind::File)
                 {
-                    self.fs.copy_attributes((&live, name), (&dir, name))?;
+                    self.copy_attributes_of_any((&live, name), (&dir, name))?;
                 }
                 Ok(self.fs.stat(&dir, name)?.map(|stat| stat.inode))
             };
@@ -187,6 +187,18 @@ impl<F: Fs> Door<F> {
             }
         }
         Ok(inodes)
+    }
+
+    /// As [`Fs::copy_attributes`], unless `from` was removed in this very moment.
+    pub(crate) fn copy_attributes_of_any(
+        &self,
+        from: (&F::Dir, &OsStr),
+        to: (&F::Dir, &OsStr),
+    ) -> io::Result<()> {
+        match self.fs.copy_attributes(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
     }
 
     /// The folders on the way to an edited file that are not there yet.
@@ -485,7 +497,7 @@ impl<F: Fs> Links<'_, F> {
         // A folder that changes gets a new modification time by being filled after its
         // attributes; one that does not keeps the old one.
         if touched.is_some() {
-            fs.copy_attributes((live, name), (staged, name))?;
+            self.door.copy_attributes_of_any((live, name), (staged, name))?;
         }
         for entry in &folder.files {
             let is_touched = touched
@@ -502,7 +514,7 @@ impl<F: Fs> Links<'_, F> {
             self.folder(&from, &to, inner_name, inner, &crate::snapshot::join(path, inner_name))?;
         }
         if touched.is_none() {
-            fs.copy_attributes((live, name), (staged, name))?;
+            self.door.copy_attributes_of_any((live, name), (staged, name))?;
         }
         Ok(())
     }
