@@ -88,7 +88,7 @@ impl Journal {
     pub(crate) fn by_hand(&mut self, change: Change, ground: &[Ino]) {
         self.change(change).expect("a person does only what is possible");
         for pending in &mut self.log {
-            if pending.awaiting.iter().flatten().any(|awaited| ground.contains(awaited)) {
+            if awaited(&pending.change).iter().flatten().any(|ino| ground.contains(ino)) {
                 pending.awaiting = [None, None];
             }
         }
