@@ -36,7 +36,14 @@ pub(crate) struct Late<'a, F: Fs> {
     /// Edits that did not come to be, because somebody else's version stays.
     dropped: HashSet<usize>,
     /// Edits that came to be with other bytes, because lines were added.
-    merged: HashMap<usize, Version>,
+    merged: HashMap<usize, Merged>,
+}
+
+/// An edit to which lines of others were added. They belong to both sides of it: taking the edit
+/// back must leave them.
+struct Merged {
+    before: Content,
+    after: Version,
 }
 
 /// A name in the displaced tree, and where in the live tree it belongs.
@@ -231,7 +238,7 @@ impl<'a, F: Fs> Late<'a, F> {
             && let Some(added) = added_lines(spot.path, &theirs.bytes, was)
             && edit.inode.is_some()
         {
-            return self.append(spot, index, added);
+            return self.append(spot, index, theirs, added);
         }
         let version = theirs.as_ref().map(Content::version);
         self.stays_theirs(spot, index, &edit, version, displaced.is_some())
@@ -277,8 +284,15 @@ impl<'a, F: Fs> Late<'a, F> {
     /// Puts lines that somebody appended to the displaced file behind ours. Each round exchanges a
     /// whole new file in; the name of a round's file tells its inode and how much of the file it
     /// replaced had been read, so that a round is known to be done, and what came later is seen.
-    fn append(&mut self, spot: &Spot<'_, F::Dir>, index: usize, added: Vec<u8>) -> io::Result<()> {
+    fn append(
+        &mut self,
+        spot: &Spot<'_, F::Dir>,
+        index: usize,
+        theirs: &Content,
+        added: Vec<u8>,
+    ) -> io::Result<()> {
         let fs = &self.door.fs;
+        let mut before = theirs.bytes.clone();
         let live_dir = self.live_folder(parent(spot.path))?;
         let mut pending = added;
         for round in 0..APPEND_ROUNDS_MAX {
@@ -319,12 +333,14 @@ impl<'a, F: Fs> Late<'a, F> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => return Err(error),
             };
+            before = with_lines(&before, &pending);
         }
         self.carried.push(shown(spot.path));
         let stat = fs.stat(&live_dir, spot.name)?;
         if let Some(stat) = stat {
             let content = Content::new(fs.read(&live_dir, spot.name, FILE_BYTES_MAX)?, stat.mode);
-            self.merged.insert(index, content.version());
+            let before = Content::new(before, theirs.mode);
+            self.merged.insert(index, Merged { before, after: content.version() });
         }
         Ok(())
     }
@@ -442,8 +458,12 @@ impl<'a, F: Fs> Late<'a, F> {
         }
         let door = self.door;
         let script = &mut work.script;
-        for (index, version) in self.merged {
-            script.changes[index].change.after = Some(version);
+        for (index, merged) in self.merged {
+            let change = &mut script.changes[index].change;
+            let keep = door.stage_blob(&merged.before, self.at);
+            keep.map_err(Error::io(format!("keep what {} was", change.path)))?;
+            change.before = Some(merged.before.version());
+            change.after = Some(merged.after);
         }
         for index in &self.dropped {
             let change = &script.changes[*index].change;

@@ -378,10 +378,11 @@ impl<F: Fs> Door<F> {
         history.extend(to_json(&history_line(&record, work.script.method)?)?);
         let doing = || Error::io("stage the record");
         let undo = self.make_dirs(&at.here, UNDO).map_err(doing())?;
-        self.rewrite(&undo, RECORD, &to_json(&record)?).map_err(doing())?;
-        self.rewrite(&at.here, HISTORY, &history).map_err(doing())?;
+        self.rewrite(&undo, RECORD, &to_json(&record)?, PLAIN_MODE).map_err(doing())?;
+        self.rewrite(&at.here, HISTORY, &history, PLAIN_MODE).map_err(doing())?;
         if let Some(archive) = self.open_from(&at.here, ARCHIVE).map_err(doing())? {
-            self.rewrite(&archive, PROVENANCE, &to_json(&provenance(work))?).map_err(doing())?;
+            self.rewrite(&archive, PROVENANCE, &to_json(&provenance(work))?, PLAIN_MODE)
+                .map_err(doing())?;
         }
         self.stage_conflict_list(work, at)
     }
@@ -399,21 +400,27 @@ impl<F: Fs> Door<F> {
         };
         let write = |bytes: &[u8]| {
             let conflicts = self.make_dirs(&at.here, CONFLICTS)?;
-            self.rewrite(&conflicts, CONFLICT_LIST, bytes)
+            self.rewrite(&conflicts, CONFLICT_LIST, bytes, PLAIN_MODE)
         };
         write(&to_json(&list)?).map_err(Error::io("list the conflicts"))
     }
 
+    /// Adds a version to the staged undo snapshot.
+    pub(crate) fn stage_blob(&self, content: &Content, at: &Room<F::Dir>) -> io::Result<()> {
+        let undo = self.make_dirs(&at.here, UNDO)?;
+        self.rewrite(&undo, &content.hash, &content.bytes, PRIVATE_MODE)
+    }
+
     /// Writes a staged file, or replaces it whole: by then the commit is decided, and recovery
     /// must find the one or the other.
-    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
         let name = OsStr::new(name);
         if self.fs.stat(dir, name)?.is_none() {
-            return self.fs.create(dir, name, bytes, PLAIN_MODE);
+            return self.fs.create(dir, name, bytes, mode);
         }
         let fresh = OsStr::new("fresh");
         self.remove_tree(dir, fresh)?;
-        self.fs.create(dir, fresh, bytes, PLAIN_MODE)?;
+        self.fs.create(dir, fresh, bytes, mode)?;
         self.fs.sync_file(dir, fresh)?;
         self.fs.rename((dir, fresh), (dir, name))
     }
