@@ -230,7 +230,7 @@ fn a_directory_that_may_not_be_read_stops_the_commit_before_it_begins() {
     }
     let repo = TestRepo::new();
     let closed = repo.agents().join("learnings/sub");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let before = fs::read(repo.agents().join("learnings/b.md")).unwrap();
     repo.apply(&edits_everywhere()).expect(1);
     assert_eq!(fs::read(repo.agents().join("learnings/b.md")).unwrap(), before);

@@ -79,7 +79,7 @@ fn a_lock_that_nobody_holds_is_taken_whatever_it_says() {
 fn a_held_lock_is_not_taken_however_old_it_is() {
     let repo = TestRepo::new();
     let run = repo.stopped_before_the_exchange(&edits_everywhere());
-    let day_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(24 * 3600);
+    let day_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(24);
     let lock = fs::File::options().write(true).open(repo.state("run.lock")).unwrap();
     lock.set_modified(day_ago).unwrap();
     repo.run(&["tree", "recover"]).expect(75);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything here takes, so that a test that waits in vain ends.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct TestRepo {
     pub(crate) dir: TempDir,
@@ -93,7 +93,7 @@ impl TestRepo {
             fs::Permissions::from_mode(0o640),
         )
         .unwrap();
-        let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+        let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_mins(25_000_000);
         for path in ["learnings/a.md", "learnings/sub/deep.md", "patterns/p.md"] {
             File::options()
                 .write(true)
