@@ -153,6 +153,7 @@ pub(crate) fn judge_deeply(step: &Step, fs: &SimFs, side: Side) -> Result<(), St
     if again.tree("") != fs.tree("") {
         return Err("a second recovery changed the tree".to_owned());
     }
+    check_verified(fs)?;
     if side == Side::Before {
         return Ok(());
     }
@@ -165,6 +166,16 @@ pub(crate) fn judge_deeply(step: &Step, fs: &SimFs, side: Side) -> Result<(), St
         return Ok(());
     }
     Err(format!("undone, the tree is not as before:\n  {}", differ.join("\n  ")))
+}
+
+/// The door finds no damage in its own records.
+pub(crate) fn check_verified(fs: &SimFs) -> Result<(), String> {
+    let door = Door::new(fs.clone(), layout()).map_err(|error| error.to_string())?;
+    let found = door.verify().map_err(|error| format!("cannot be verified: {error:?}"))?;
+    match found.damage.first() {
+        Some(damage) => Err(format!("damaged: {}: {}", damage.path, damage.why)),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn held_files(fs: &SimFs) -> Files {

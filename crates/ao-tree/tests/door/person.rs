@@ -11,7 +11,9 @@ use std::rc::Rc;
 
 use ao_tree::{Action, Door, UndoScope};
 
-use crate::check::{check_links, check_state, differences, held_files, history_ids};
+use crate::check::{
+    check_links, check_state, check_verified, differences, held_files, history_ids,
+};
 use crate::image::Ino;
 use crate::journal::{Fate, Journal};
 use crate::scenario::{Doing, Files, STATE, Step, layout, undo};
@@ -307,6 +309,7 @@ impl Meeting<'_> {
         let scene = &self.step.scene;
         let rest = if is_committed { scene.after() } else { scene.before() };
         self.check_rest(fs, rest)?;
+        check_verified(fs)?;
         if self.is_early {
             return self.check_kept_somewhere(fs);
         }
