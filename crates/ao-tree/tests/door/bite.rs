@@ -15,7 +15,7 @@ fn a_whole_protocol_passes() {
     let crashed = crashes(&Toy::Whole, &Toy::start(), REACH);
     assert_eq!(crashed.bad, 0, "{:?}", crashed.kinds);
     assert!(crashed.cases > 10, "{} cases", crashed.cases);
-    let failed = faults(&Toy::Whole, &Toy::start());
+    let failed = faults(&Toy::Whole, &Toy::start(), (0, 1));
     assert_eq!(failed.bad, 0, "{:?}", failed.kinds);
     assert!(failed.cases > 30, "{} cases", failed.cases);
 }
@@ -31,11 +31,11 @@ fn power_loss_catches_a_missing_sync_and_a_gap() {
 #[test]
 fn faults_catch_a_gap_and_a_second_sync() {
     for toy in [Toy::RemoveFirst, Toy::NoCleanUp, Toy::RetriesSync] {
-        let report = faults(&toy, &Toy::start());
+        let report = faults(&toy, &Toy::start(), (0, 1));
         assert!(report.bad > 0, "{toy:?} was not caught");
     }
     // What only a power loss can show, faults cannot.
-    assert_eq!(faults(&Toy::NoFileSync, &Toy::start()).bad, 0);
+    assert_eq!(faults(&Toy::NoFileSync, &Toy::start(), (0, 1)).bad, 0);
 }
 
 /// The toy's steps: 0 create, 1 sync the file, 2 rename, 3 sync the directory.

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use crate::fates::{Breadth, choices};
 use crate::journal::Fate;
-use crate::sim::{SimFs, Tape};
-use crate::subject::{Side, Subject};
+use crate::sim::{SimFs, Tape, Words};
+use crate::subject::{Judge, Side, Subject};
 use crate::table::Report;
 
 /// How far to look.
@@ -86,7 +86,7 @@ pub(crate) fn unharmed(
 }
 
 fn plain_story(tape: &Tape, why: &str) -> String {
-    format!("{why}\ntrace:\n  {}", tape.steps.join("\n  "))
+    format!("{why}\ntrace:\n{}", lines(&tape.steps))
 }
 
 struct Explorer<'a, S> {
@@ -96,7 +96,7 @@ struct Explorer<'a, S> {
     only_first: bool,
     report: Report,
     seen: HashSet<(u64, Option<Side>)>,
-    judged_deeply: HashSet<(u64, Side)>,
+    judge: Judge<'a, S>,
 }
 
 impl<'a, S: Subject> Explorer<'a, S> {
@@ -108,7 +108,7 @@ impl<'a, S: Subject> Explorer<'a, S> {
             only_first: false,
             report: Report::default(),
             seen: HashSet::new(),
-            judged_deeply: HashSet::new(),
+            judge: Judge::new(subject),
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a, S: Subject> Explorer<'a, S> {
         settled_at_end: Option<Side>,
         earlier: Option<&Story>,
     ) {
-        let depth = std::iter::successors(earlier, |story| story.earlier).count();
+        let depth = earlier.map_or(0, |story| story.depth() + 1);
         let (breadth, share) = match depth {
             0 => (self.reach.first, self.reach.share),
             _ => match self.reach.inside.get(depth - 1) {
@@ -155,60 +155,71 @@ impl<'a, S: Subject> Explorer<'a, S> {
         if self.only_first && self.report.bad > 0 {
             return;
         }
-        image.record();
+        let looks_inside = self.reach.inside.len() > story.depth();
+        if looks_inside {
+            image.record_with(Words::Silent);
+        }
         let recovered = self.subject.recover(image.clone());
-        let tape = image.take_tape();
+        let tape = looks_inside.then(|| image.take_tape());
         let verdict = recovered
             .map_err(|why| format!("recovery failed: {why}"))
-            .and_then(|()| self.verdict(image, required));
+            .and_then(|()| self.judge.side_is(image, required));
         let side = verdict.as_ref().ok().copied();
-        self.report.case(verdict.map(drop).map_err(|why| story.tell(&why, &tape)));
-        if side.is_some() {
+        self.report.case(verdict.map(drop).map_err(|why| story.tell(&why, self.subject)));
+        if let (Some(_), Some(tape)) = (side, tape) {
             self.stops_of(&tape, required, side, Some(story));
         }
-    }
-
-    fn verdict(&mut self, fs: &SimFs, required: Option<Side>) -> Result<Side, String> {
-        let side = self.subject.judge(fs)?;
-        if let Some(required) = required
-            && required != side
-        {
-            return Err(format!("{side:?}, though {required:?} was settled before the crash"));
-        }
-        if self.judged_deeply.insert((fs.fingerprint(), side)) {
-            self.subject.judge_deeply(fs, side)?;
-        }
-        Ok(side)
     }
 }
 
 impl Story<'_> {
-    fn tell(&self, why: &str, recovery: &Tape) -> String {
-        let mut told = format!("{why}\n");
+    fn depth(&self) -> usize {
+        std::iter::successors(self.earlier, |story| story.earlier).count()
+    }
+
+    /// The file system as it was found by whoever came next.
+    fn found(&self) -> SimFs {
+        let point = &self.tape.points[self.at];
+        match &self.stop {
+            Stop::Kill => SimFs::on(point.clone()),
+            Stop::PowerLoss(fates) => SimFs::on(point.crash(fates)),
+        }
+    }
+
+    fn tell(&self, why: &str, subject: &impl Subject) -> String {
+        let mut told = format!("{why}\n{}\n", subject.name());
         let mut chain: Vec<_> = std::iter::successors(Some(self), |story| story.earlier).collect();
         chain.reverse();
-        for (depth, story) in chain.iter().enumerate() {
-            let what = if depth == 0 { "run" } else { "recovery" };
-            told += &format!("{what}, stopped before its operation {}:\n", story.at);
-            for step in &story.tape.steps[..story.at] {
-                told += &format!("  {step}\n");
-            }
+        let mut steps = self.first_steps();
+        for story in chain {
+            told +=
+                &format!("{}\nstopped before operation {}\n", lines(&steps[..story.at]), story.at);
             told += &match &story.stop {
                 Stop::Kill => "killed; the kernel lives\n".to_owned(),
                 Stop::PowerLoss(fates) => story.tell_fates(fates),
             };
+            told += "then recovery:\n";
+            // Silent until now; done again, it says what it does.
+            let again = story.found();
+            again.record();
+            let _ = subject.recover(again.clone());
+            steps = again.take_tape().steps;
         }
-        told += "then the recovery that gave this result:\n";
-        for step in &recovery.steps {
-            told += &format!("  {step}\n");
-        }
-        told
+        told + &lines(&steps)
+    }
+
+    fn first_steps(&self) -> Vec<String> {
+        let first = std::iter::successors(Some(self), |story| story.earlier).last();
+        first.map(|story| story.tape.steps.clone()).unwrap_or_default()
     }
 
     fn tell_fates(&self, fates: &[Fate]) -> String {
         let pending = self.tape.points[self.at].spell_open();
-        let lines =
-            pending.iter().zip(fates).map(|(change, fate)| format!("  {fate:?}: {change}\n"));
-        format!("power lost; of what was pending:\n{}", lines.collect::<String>())
+        let told = pending.iter().zip(fates).map(|(change, fate)| format!("{fate:?}: {change}"));
+        format!("power lost; of what was pending:\n{}\n", lines(&told.collect::<Vec<_>>()))
     }
+}
+
+fn lines(steps: &[String]) -> String {
+    format!("  {}", steps.join("\n  "))
 }

@@ -6,8 +6,9 @@ use ao_tree::Fs;
 use rustix::io::Errno;
 
 use crate::explore::unharmed;
+use crate::image::Ino;
 use crate::sim::SimFs;
-use crate::subject::{Side, Subject};
+use crate::subject::{Judge, Side, Subject};
 use crate::table::Report;
 use crate::tap::{Call, Policy, Tap, Verdict};
 
@@ -124,8 +125,12 @@ impl<F: Fs> Policy<F> for Fault<F::Dir> {
     }
 }
 
-/// Every fault at every operation of one run.
-pub(crate) fn faults(subject: &impl Subject, start: &SimFs) -> Report {
+/// Every fault at every so-manieth operation of one run, `(first, stride)`.
+pub(crate) fn faults<S: Subject>(
+    subject: &S,
+    start: &SimFs,
+    (first, stride): (usize, usize),
+) -> Report {
     let mut report = Report::default();
     let fs = start.branch();
     let tap = FaultFs::new(fs.clone(), Fault::none());
@@ -134,110 +139,117 @@ pub(crate) fn faults(subject: &impl Subject, start: &SimFs) -> Report {
     let calls = tap.policy().calls();
     let commit = calls.iter().position(|call| subject.is_commit_point(call));
     let commit = commit.expect("an undisturbed run has a commit point");
-    for (at, call) in calls.iter().enumerate() {
+    let mut judge = Judge::new(subject);
+    for (at, call) in calls.iter().enumerate().skip(first).step_by(stride) {
         for kind in Kind::of(call) {
-            report.case(one_fault(subject, start, at, kind, at < commit));
+            let fault = OneFault { subject, start, at, kind };
+            report.case(fault.in_run(at < commit, &mut judge));
         }
     }
     report
 }
 
 /// Every fault at every operation of a recovery from this state.
-pub(crate) fn faults_in_recovery(subject: &impl Subject, start: &SimFs) -> Report {
+pub(crate) fn faults_in_recovery<S: Subject>(subject: &S, start: &SimFs) -> Report {
     let mut report = Report::default();
     let tap = FaultFs::new(start.branch(), Fault::none());
     if let Err(why) = subject.recover(tap.clone()) {
         report.case(Err(format!("{}: recovery failed: {why}", subject.name())));
         return report;
     }
+    let mut judge = Judge::new(subject);
     for (at, call) in tap.policy().calls().iter().enumerate() {
         for kind in Kind::of(call) {
-            let fs = start.branch();
-            let tap = FaultFs::new(fs.clone(), Fault::new(at, kind));
-            fs.record();
-            let recovered = subject.recover(tap);
-            let steps = fs.take_tape().steps;
-            let result = settles(subject, &fs, None);
-            report.case(result.map_err(|why| tell(subject, at, kind, &recovered, &steps, &why)));
+            report.case(OneFault { subject, start, at, kind }.in_recovery(&mut judge));
         }
     }
     report
 }
 
-fn one_fault(
-    subject: &impl Subject,
-    start: &SimFs,
+/// One kind of fault at one call.
+struct OneFault<'a, S> {
+    subject: &'a S,
+    start: &'a SimFs,
     at: usize,
     kind: Kind,
-    is_before_commit: bool,
-) -> Result<(), String> {
-    let fs = start.branch();
-    fs.record();
-    let tap = FaultFs::new(fs.clone(), Fault::new(at, kind));
-    let ran = subject.run(tap.clone());
-    let steps = fs.take_tape().steps;
-    let left_alone = ran.is_err() && is_before_commit && kind.lets_clean_up();
-    let required = match ran {
-        Ok(()) => Some(Side::After),
-        Err(_) => is_before_commit.then_some(Side::Before),
-    };
-    let judged = never_synced_again(&tap.policy().calls(), at, kind, &ran)
-        .and_then(|()| if left_alone { needs_no_recovery(subject, &fs) } else { Ok(()) })
-        .and_then(|()| settles(subject, &fs, required));
-    judged.map_err(|why| tell(subject, at, kind, &ran, &steps, &why))
+}
+
+impl<S: Subject> OneFault<'_, S> {
+    fn tapped(&self) -> (SimFs, FaultFs<SimFs>) {
+        let fs = self.start.branch();
+        (fs.clone(), FaultFs::new(fs, Fault::new(self.at, self.kind)))
+    }
+
+    fn in_run(&self, is_before_commit: bool, judge: &mut Judge<S>) -> Result<(), String> {
+        let (fs, tap) = self.tapped();
+        let ran = self.subject.run(tap.clone());
+        let puts_back = ran.is_err() && is_before_commit && self.kind.lets_clean_up();
+        let required = match ran {
+            Ok(()) => Some(Side::After),
+            Err(_) => is_before_commit.then_some(Side::Before),
+        };
+        self.never_synced_again(&tap.policy().calls(), &ran)
+            .and_then(|()| if puts_back { needs_no_recovery(&fs, judge) } else { Ok(()) })
+            .and_then(|()| self.settles(&fs, required, judge))
+            .map_err(|why| self.tell(&why, &ran, |tap| self.subject.run(tap)))
+    }
+
+    fn in_recovery(&self, judge: &mut Judge<S>) -> Result<(), String> {
+        let (fs, tap) = self.tapped();
+        let recovered = self.subject.recover(tap);
+        self.settles(&fs, None, judge)
+            .map_err(|why| self.tell(&why, &recovered, |tap| self.subject.recover(tap)))
+    }
+
+    /// Recovery on a healthy file system gives one side, and the required one if there is one.
+    fn settles(
+        &self,
+        fs: &SimFs,
+        required: Option<Side>,
+        judge: &mut Judge<S>,
+    ) -> Result<(), String> {
+        self.subject.recover(fs.clone()).map_err(|why| format!("recovery failed: {why}"))?;
+        judge.side_is(fs, required).map(drop)
+    }
+
+    /// A failed sync may have thrown the bytes away: the next one says yes and means nothing.
+    fn never_synced_again(
+        &self,
+        calls: &[Call<Ino>],
+        ran: &Result<(), String>,
+    ) -> Result<(), String> {
+        let failed = &calls[self.at];
+        if !failed.is_sync() || !matches!(self.kind, Kind::Once(_)) {
+            return Ok(());
+        }
+        if ran.is_ok() {
+            return Err("a sync failed, and the run says that all went well".to_owned());
+        }
+        let mut later = calls[self.at + 1..].iter().take_while(|call| !call.is_change());
+        if later.any(|call| call.is_same_sync(failed)) {
+            return Err("a sync that failed was tried again".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Does it once more and writes down what happens.
+    fn tell(
+        &self,
+        why: &str,
+        said: &Result<(), String>,
+        again: impl FnOnce(FaultFs<SimFs>) -> Result<(), String>,
+    ) -> String {
+        let (fs, tap) = self.tapped();
+        fs.record();
+        let _ = again(tap);
+        let trace = fs.take_tape().steps.join("\n  ");
+        let (name, kind, at) = (self.subject.name(), self.kind, self.at);
+        format!("{name}: {why}\n{kind:?} at call {at}; it said {said:?}; what it did:\n  {trace}")
+    }
 }
 
 /// A run that failed before its commit point puts everything back by itself.
-fn needs_no_recovery(subject: &impl Subject, fs: &SimFs) -> Result<(), String> {
-    match subject.judge(fs).map_err(|why| format!("without recovery: {why}"))? {
-        Side::Before => Ok(()),
-        Side::After => Err("failed before the commit point, and is after it".to_owned()),
-    }
-}
-
-/// Recovery on a healthy file system gives one side, and the required one if there is one.
-fn settles(subject: &impl Subject, fs: &SimFs, required: Option<Side>) -> Result<(), String> {
-    subject.recover(fs.clone()).map_err(|why| format!("recovery failed: {why}"))?;
-    let side = subject.judge(fs)?;
-    subject.judge_deeply(fs, side)?;
-    match required {
-        Some(required) if required != side => Err(format!("{side:?} instead of {required:?}")),
-        _ => Ok(()),
-    }
-}
-
-/// A failed sync may have thrown the bytes away: the next one says yes and means nothing.
-fn never_synced_again<D: Clone + PartialEq>(
-    calls: &[Call<D>],
-    at: usize,
-    kind: Kind,
-    ran: &Result<(), String>,
-) -> Result<(), String> {
-    let failed = &calls[at];
-    if !failed.is_sync() || !matches!(kind, Kind::Once(_)) {
-        return Ok(());
-    }
-    if ran.is_ok() {
-        return Err("a sync failed, and the run says that all went well".to_owned());
-    }
-    let mut later = calls[at + 1..].iter().take_while(|call| !call.is_change());
-    if later.any(|call| call.is_same_sync(failed)) {
-        return Err("a sync that failed was tried again".to_owned());
-    }
-    Ok(())
-}
-
-fn tell(
-    subject: &impl Subject,
-    at: usize,
-    kind: Kind,
-    ran: &Result<(), String>,
-    steps: &[String],
-    why: &str,
-) -> String {
-    let trace = steps.join("\n  ");
-    format!(
-        "{}: {why}\n{kind:?} at call {at}; the run said {ran:?}; what it did:\n  {trace}",
-        subject.name()
-    )
+fn needs_no_recovery(fs: &SimFs, judge: &mut Judge<impl Subject>) -> Result<(), String> {
+    let side = judge.side_is(fs, Some(Side::Before));
+    side.map(drop).map_err(|why| format!("without recovery: {why}"))
 }

@@ -113,6 +113,14 @@ pub(crate) enum Full {
     Lose,
 }
 
+/// Which times count when two images are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Times {
+    All,
+    /// When files were last written. Directories were written whenever a name in them was.
+    OfFiles,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Image {
     nodes: Vec<Rc<Node>>,
@@ -330,22 +338,27 @@ impl Image {
     }
 
     /// A number for all that a process could find out by looking: names, inodes, bytes, attributes.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self, times: Times) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.hash_node(ROOT, &mut hasher);
+        self.hash_node(ROOT, times, &mut hasher);
         hasher.finish()
     }
 
-    fn hash_node(&self, ino: Ino, hasher: &mut DefaultHasher) {
+    fn hash_node(&self, ino: Ino, times: Times, hasher: &mut DefaultHasher) {
         let node = self.node(ino);
-        (ino, node.links, node.mode, node.modified, node.changed).hash(hasher);
+        (ino, node.links, node.mode).hash(hasher);
+        match times {
+            Times::All => (node.modified, node.changed).hash(hasher),
+            Times::OfFiles if !node.is_dir() => node.modified.hash(hasher),
+            Times::OfFiles => {}
+        }
         match &node.body {
             Body::File(content) => content.digest.hash(hasher),
             Body::Dir(entries) => {
                 entries.len().hash(hasher);
                 for (name, child) in entries {
                     name.hash(hasher);
-                    self.hash_node(*child, hasher);
+                    self.hash_node(*child, times, hasher);
                 }
             }
             Body::Symlink => 1_u8.hash(hasher),

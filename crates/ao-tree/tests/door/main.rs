@@ -8,6 +8,7 @@ mod fates;
 mod fault;
 mod image;
 mod journal;
+mod meeting;
 mod mutant;
 mod person;
 mod scenario;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use ao_tree::{Entry, Fs, Kind, Space, Stat};
 use rustix::io::Errno;
 
-use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, join};
+use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, Times, join};
 use crate::journal::{Fate, Journal};
 
 /// One tick of the logical clock, in the nanoseconds that [`Stat`] speaks.
@@ -26,8 +26,17 @@ const TICK_NS: i128 = 1_000_000;
 pub(crate) struct Tape {
     /// Before operation `k`; one more at the end, after the last.
     pub(crate) points: Vec<Journal>,
-    /// What operation `k` was.
+    /// What operation `k` was; empty when nobody asked for words.
     pub(crate) steps: Vec<String>,
+    words: Words,
+}
+
+/// Whether a tape says what each operation was. Most are never read, and words are slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Words {
+    #[default]
+    Spoken,
+    Silent,
 }
 
 /// A handle: clones are the same file system.
@@ -69,7 +78,11 @@ impl SimFs {
     }
 
     pub(crate) fn record(&self) {
-        *self.tape.borrow_mut() = Some(Tape::default());
+        self.record_with(Words::Spoken);
+    }
+
+    pub(crate) fn record_with(&self, words: Words) {
+        *self.tape.borrow_mut() = Some(Tape { words, ..Tape::default() });
     }
 
     /// Ends the recording that [`Self::record`] began.
@@ -80,14 +93,22 @@ impl SimFs {
     }
 
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.journal().now.fingerprint()
+        self.journal().now.fingerprint(Times::All)
+    }
+
+    /// As [`Self::fingerprint`], of what a judge looks at: whatever happened on the way, two trees
+    /// that look the same are judged the same.
+    pub(crate) fn appearance(&self) -> u64 {
+        self.journal().now.fingerprint(Times::OfFiles)
     }
 
     /// Notes the operation on the tape, with the state before it, and opens the journal for it.
     fn step(&self, describe: impl FnOnce(&Image) -> String) -> RefMut<'_, Journal> {
         if let Some(tape) = &mut *self.tape.borrow_mut() {
             let journal = self.journal();
-            tape.steps.push(describe(&journal.now));
+            if tape.words == Words::Spoken {
+                tape.steps.push(describe(&journal.now));
+            }
             tape.points.push(journal.clone());
         }
         self.journal.borrow_mut()
@@ -369,7 +390,7 @@ impl SimFs {
 
     /// How many operations the running tape has.
     pub(crate) fn steps_on_tape(&self) -> usize {
-        self.tape.borrow().as_ref().map_or(0, |tape| tape.steps.len())
+        self.tape.borrow().as_ref().map_or(0, |tape| tape.points.len())
     }
 
     fn make_parents(&self, path: &str) -> Spot {
