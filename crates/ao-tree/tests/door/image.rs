@@ -103,14 +103,15 @@ pub(crate) enum Change {
     Attributes { ino: Ino, mode: u32, owner: u32, modified: Option<Tick> },
 }
 
-/// What becomes of a directory that is removed while names are still in it.
+/// For whom a change is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
-    /// The change fails, as it does for a running process.
-    Refuse,
-    /// The names go with it. Only a replay meets this: the removal is on disk, and the change that
-    /// had emptied the directory is not.
-    Lose,
+pub(crate) enum By {
+    /// A process: the rules of system calls hold.
+    Process,
+    /// The disk, after a crash: a directory may have lost its own name and still be changed, and
+    /// one whose removal is certain goes with all that is in it, because whatever had emptied it
+    /// may be lost.
+    Replay { is_certain: bool },
 }
 
 /// Which times count when two images are compared.
@@ -163,12 +164,12 @@ impl Image {
         Ok(self.entries(dir)?.get(name).copied())
     }
 
-    pub(crate) fn apply(&mut self, change: &Change, tick: Tick, full: Full) -> Result<(), Errno> {
+    pub(crate) fn apply(&mut self, change: &Change, tick: Tick, by: By) -> Result<(), Errno> {
         match change {
-            Change::Add { to, ino } => self.add(to, *ino, tick),
-            Change::Move { from, to, ino, .. } => self.rename(from, to, *ino, tick, full),
-            Change::Swap { a, a_ino, b, b_ino } => self.swap((a, *a_ino), (b, *b_ino), tick),
-            Change::Drop { from, ino } => self.remove(from, *ino, tick, full),
+            Change::Add { to, ino } => self.add(to, *ino, tick, by),
+            Change::Move { from, to, ino, .. } => self.rename(from, to, *ino, tick, by),
+            Change::Swap { a, a_ino, b, b_ino } => self.swap((a, *a_ino), (b, *b_ino), tick, by),
+            Change::Drop { from, ino } => self.remove(from, *ino, tick, by),
             Change::Write { ino, content } => {
                 self.write(*ino, content.clone(), tick);
                 Ok(())
@@ -187,8 +188,8 @@ impl Image {
         (node.body, node.modified, node.changed) = (Body::File(content), tick, tick);
     }
 
-    fn add(&mut self, to: &Spot, ino: Ino, tick: Tick) -> Result<(), Errno> {
-        self.expect_live(to.0)?;
+    fn add(&mut self, to: &Spot, ino: Ino, tick: Tick, by: By) -> Result<(), Errno> {
+        self.expect_live(to.0, by)?;
         if self.lookup(to.0, &to.1)?.is_some() {
             return Err(Errno::EXIST);
         }
@@ -202,10 +203,10 @@ impl Image {
         to: &Spot,
         ino: Ino,
         tick: Tick,
-        full: Full,
+        by: By,
     ) -> Result<(), Errno> {
-        self.expect_at(from, ino)?;
-        self.expect_live(to.0)?;
+        self.expect_at(from, ino, by)?;
+        self.expect_live(to.0, by)?;
         self.expect_outside(ino, to.0)?;
         if let Some(over) = self.lookup(to.0, &to.1)? {
             // Two names of one file: the system call does nothing and says it went well.
@@ -215,7 +216,7 @@ impl Image {
             match (self.node(ino).is_dir(), self.node(over).is_dir()) {
                 (true, false) => return Err(Errno::NOTDIR),
                 (false, true) => return Err(Errno::ISDIR),
-                _ => self.clear_name(to, over, tick, full)?,
+                _ => self.clear_name(to, over, tick, by)?,
             }
         }
         self.take_name(from, ino, tick);
@@ -223,9 +224,9 @@ impl Image {
         Ok(())
     }
 
-    fn swap(&mut self, a: (&Spot, Ino), b: (&Spot, Ino), tick: Tick) -> Result<(), Errno> {
-        self.expect_at(a.0, a.1)?;
-        self.expect_at(b.0, b.1)?;
+    fn swap(&mut self, a: (&Spot, Ino), b: (&Spot, Ino), tick: Tick, by: By) -> Result<(), Errno> {
+        self.expect_at(a.0, a.1, by)?;
+        self.expect_at(b.0, b.1, by)?;
         self.expect_outside(a.1, b.0.0)?;
         self.expect_outside(b.1, a.0.0)?;
         self.take_name(a.0, a.1, tick);
@@ -235,18 +236,18 @@ impl Image {
         Ok(())
     }
 
-    fn remove(&mut self, from: &Spot, ino: Ino, tick: Tick, full: Full) -> Result<(), Errno> {
-        self.expect_at(from, ino)?;
-        self.clear_name(from, ino, tick, full)
+    fn remove(&mut self, from: &Spot, ino: Ino, tick: Tick, by: By) -> Result<(), Errno> {
+        self.expect_at(from, ino, by)?;
+        self.clear_name(from, ino, tick, by)
     }
 
-    /// A directory without a name is gone: nothing can be put into it.
-    fn expect_live(&self, dir: Ino) -> Result<(), Errno> {
-        if self.node(dir).links == 0 { Err(Errno::NOENT) } else { Ok(()) }
+    /// A directory without a name is gone: no process can put anything into it.
+    fn expect_live(&self, dir: Ino, by: By) -> Result<(), Errno> {
+        if by == By::Process && self.node(dir).links == 0 { Err(Errno::NOENT) } else { Ok(()) }
     }
 
-    fn expect_at(&self, spot: &Spot, ino: Ino) -> Result<(), Errno> {
-        self.expect_live(spot.0)?;
+    fn expect_at(&self, spot: &Spot, ino: Ino, by: By) -> Result<(), Errno> {
+        self.expect_live(spot.0, by)?;
         if self.lookup(spot.0, &spot.1)? == Some(ino) { Ok(()) } else { Err(Errno::NOENT) }
     }
 
@@ -272,15 +273,15 @@ impl Image {
     }
 
     /// As [`Self::take_name`], for good: a directory must be empty or loses what is in it.
-    fn clear_name(&mut self, spot: &Spot, ino: Ino, tick: Tick, full: Full) -> Result<(), Errno> {
+    fn clear_name(&mut self, spot: &Spot, ino: Ino, tick: Tick, by: By) -> Result<(), Errno> {
         if let Body::Dir(entries) = &self.node(ino).body
             && !entries.is_empty()
         {
-            if full == Full::Refuse {
+            if by != (By::Replay { is_certain: true }) {
                 return Err(Errno::NOTEMPTY);
             }
             for (name, child) in entries.clone() {
-                self.clear_name(&(ino, name), child, tick, full)?;
+                self.clear_name(&(ino, name), child, tick, by)?;
             }
         }
         self.take_name(spot, ino, tick);
@@ -296,7 +297,20 @@ impl Image {
         }
     }
 
-    /// Every inode beneath and including this one.
+    /// Forgets what no name leads to, as a file system check does, and counts links anew.
+    pub(crate) fn forget_unreachable(&mut self) {
+        let mut links = vec![0; self.nodes.len()];
+        for ino in self.beneath(ROOT) {
+            links[ino.index()] += 1;
+        }
+        for (node, links) in self.nodes.iter_mut().zip(links) {
+            if node.links != links {
+                Rc::make_mut(node).links = links;
+            }
+        }
+    }
+
+    /// Every inode beneath and including this one, once for each name.
     pub(crate) fn beneath(&self, top: Ino) -> Vec<Ino> {
         let mut found = vec![top];
         let mut next = 0;

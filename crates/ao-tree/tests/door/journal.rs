@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use crate::image::{Change, Content, Full, Image, Ino, Node, Tick};
+use crate::image::{By, Change, Content, Image, Ino, Node, Tick};
 
 /// How one pending change comes out of a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Journal {
     }
 
     pub(crate) fn change(&mut self, change: Change) -> Result<(), Errno> {
-        self.now.apply(&change, self.clock + 1, Full::Refuse)?;
+        self.now.apply(&change, self.clock + 1, By::Process)?;
         self.clock += 1;
         let awaiting = awaited(&change);
         self.log.push(Pending { change: Rc::new(change), tick: self.clock, awaiting });
@@ -155,7 +155,8 @@ impl Journal {
             let mut inos = touched.iter().flatten();
             if pending.is_durable() && !inos.any(|ino| blocked[ino.0 as usize]) {
                 // A replayed change whose ground is gone is skipped; that is the model.
-                let _ = disk.apply(&pending.change, pending.tick, Full::Lose);
+                let certain = By::Replay { is_certain: true };
+                let _ = disk.apply(&pending.change, pending.tick, certain);
                 return false;
             }
             touched.iter().flatten().for_each(|ino| blocked[ino.0 as usize] = true);
@@ -185,21 +186,20 @@ impl Journal {
         let mut disk = self.disk.clone();
         let mut fates = fates.iter();
         for pending in &self.log {
-            let (fate, full) = if pending.is_durable() {
-                (Fate::Kept, Full::Lose)
-            } else {
-                (*fates.next().expect("one fate for each pending change"), Full::Refuse)
-            };
-            replay(&mut disk, pending, fate, full);
+            let is_certain = pending.is_durable();
+            let fate = if is_certain { Some(&Fate::Kept) } else { fates.next() };
+            let fate = *fate.expect("one fate for each pending change");
+            replay(&mut disk, pending, fate, By::Replay { is_certain });
         }
+        disk.forget_unreachable();
         Self { now: disk.clone(), disk, log: Vec::new(), clock: self.clock + 1 }
     }
 }
 
-fn replay(disk: &mut Image, pending: &Pending, fate: Fate, full: Full) {
+fn replay(disk: &mut Image, pending: &Pending, fate: Fate, by: By) {
     if fate == Fate::Kept {
         // As in `fold`: skipped when its ground is gone.
-        let _ = disk.apply(&pending.change, pending.tick, full);
+        let _ = disk.apply(&pending.change, pending.tick, by);
     } else if let Change::Write { ino, content } = &*pending.change {
         disk.write(*ino, torn(content, fate), pending.tick);
     }

@@ -2,7 +2,9 @@
 //! changed by others while it runs.
 
 mod bite;
+mod breed;
 mod check;
+mod equivalent;
 mod explore;
 mod fates;
 mod fault;

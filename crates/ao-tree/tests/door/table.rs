@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 /// More examples than this in one report help nobody.
 const SHOWN_MAX: usize = 400;
@@ -56,6 +57,16 @@ impl Report {
 /// The long run, asked for by name; without it the same engines try less.
 pub(crate) fn is_full_sweep() -> bool {
     std::env::var_os("AO_SWEEP").is_some_and(|value| value == "1")
+}
+
+/// Writes a file into the directory of the result table, or where the table usually is.
+pub(crate) fn write_beside_table(name: &str, text: &str) {
+    let table = std::env::var_os("AO_SWEEP_TABLE").map(PathBuf::from);
+    let usual = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sweep");
+    let dir = table.and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_else(usual);
+    #[expect(clippy::disallowed_methods, reason = "results are no part of a user's tree")]
+    let written = std::fs::create_dir_all(&dir).and_then(|()| std::fs::write(dir.join(name), text));
+    written.unwrap_or_else(|error| panic!("cannot write {name} to {}: {error}", dir.display()));
 }
 
 fn append_to_table(line: &str) {
