@@ -45,14 +45,35 @@ impl<F: Fs> Door<F> {
     }
 
     fn exchange_slots(&self, work: &Work) -> Result<()> {
+        let slots = &work.script.slots;
         let mut parents = BTreeSet::new();
-        for slot in &work.script.slots {
-            self.exchange_slot(slot, &work.marker_name())?;
-            // A folder that the tree did not have is made on the way, and its name must last too.
-            parents.extend(folders_above(&slot.live));
-            parents.insert(parent(&slot.staged));
+        for slot in slots {
+            parents.extend(self.make_folder_of(slot)?);
         }
-        for path in parents {
+        self.sync_folders(&parents)?;
+        for slot in slots {
+            self.exchange_slot(slot, &work.marker_name())?;
+        }
+        parents =
+            slots.iter().flat_map(|slot| [parent(&slot.live), parent(&slot.staged)]).collect();
+        self.sync_folders(&parents)
+    }
+
+    /// Makes the folder that a slot's live side goes into, if the tree does not have it. Its name
+    /// must last before anything is moved there; gives the folders to sync for that.
+    fn make_folder_of<'s>(&self, slot: &'s Slot) -> Result<Vec<&'s str>> {
+        let folder = parent(&slot.live);
+        let doing = || Error::io(format!("make {folder}"));
+        if self.open(folder).map_err(doing())?.is_some() {
+            return Ok(Vec::new());
+        }
+        self.make_dirs(&self.fs.top(), folder).map_err(doing())?;
+        let above = |path: &&'s str| (!path.is_empty()).then(|| parent(path));
+        Ok(std::iter::successors(above(&folder), above).collect())
+    }
+
+    fn sync_folders(&self, paths: &BTreeSet<&str>) -> Result<()> {
+        for path in paths {
             let sync = || match self.open(path)? {
                 Some(dir) => self.fs.sync_dir(&dir),
                 None => Ok(()),
@@ -194,16 +215,6 @@ impl<F: Fs> Door<F> {
         };
         clear().map_err(Error::io(format!("remove the staging of {id}")))
     }
-}
-
-/// Every folder on the way to this path, up to the root.
-fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    let mut next = Some(parent(path));
-    std::iter::from_fn(move || {
-        let here = next?;
-        next = (!here.is_empty()).then(|| parent(here));
-        Some(here)
-    })
 }
 
 pub(crate) fn parent(path: &str) -> &str {
