@@ -33,6 +33,7 @@ impl<F: Fs> Door<F> {
 
     /// Everything that a decided commit still has to do.
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
+        self.announce(at)?;
         self.exchange_slots(work)?;
         self.drop_folders(work)?;
         if self.is_unrecorded(at)? {
@@ -42,6 +43,22 @@ impl<F: Fs> Door<F> {
         self.publish(work, at)?;
         self.drop_marker(work, at)?;
         self.clear(work, at)
+    }
+
+    /// A crash may have kept the marker and lost the odd counter. Readers who look at nothing else
+    /// must see it before anything moves.
+    fn announce(&self, at: &Room<F::Dir>) -> Result<()> {
+        let odd = format!("{GENERATION}.odd");
+        let odd = OsStr::new(&odd);
+        let announce = || {
+            if self.fs.stat(&at.here, odd)?.is_none() {
+                return Ok(());
+            }
+            self.fs.rename((&at.here, odd), (&at.state, OsStr::new(GENERATION)))?;
+            self.fs.sync_dir(&at.state)?;
+            self.fs.sync_dir(&at.here)
+        };
+        announce().map_err(Error::io("announce the commit to readers"))
     }
 
     fn exchange_slots(&self, work: &Work) -> Result<()> {
