@@ -181,19 +181,21 @@ impl<F: Fs> Door<F> {
         let id = &work.script.id;
         let is_unrecorded = self.is_unrecorded(at)?;
         let publish = || {
+            let mut keepsakes = Vec::new();
+            for name in [UNDO, ARCHIVE, CONFLICTS] {
+                if self.fs.stat(&at.here, OsStr::new(name))?.is_some() {
+                    keepsakes.push((OsStr::new(name), self.make_dirs(&at.state, name)?));
+                }
+            }
             if is_unrecorded {
                 let history = OsStr::new(HISTORY);
                 self.fs.rename((&at.here, history), (&at.state, history))?;
             }
+            // The history, and the folders that the rest goes into.
             self.fs.sync_dir(&at.here)?;
             self.fs.sync_dir(&at.state)?;
-            for name in [UNDO, ARCHIVE, CONFLICTS] {
-                let name_os = OsStr::new(name);
-                if self.fs.stat(&at.here, name_os)?.is_none() {
-                    continue;
-                }
-                let kept = self.make_dirs(&at.state, name)?;
-                self.fs.rename((&at.here, name_os), (&kept, OsStr::new(id)))?;
+            for (name, kept) in keepsakes {
+                self.fs.rename((&at.here, name), (&kept, OsStr::new(id)))?;
                 self.fs.sync_dir(&kept)?;
             }
             self.fs.sync_dir(&at.here)
