@@ -157,12 +157,13 @@ impl<F: Fs> Door<F> {
     /// Makes the counter even again after a commit that was cut off.
     pub(crate) fn settle_generation(&self, state: &F::Dir) -> Result<()> {
         let generation = self.generation()?;
-        if generation.is_multiple_of(2) {
-            return Ok(());
-        }
         let fresh = OsStr::new("generation.new");
         let settle = || {
+            // From a recovery that was itself cut off.
             self.remove_tree(state, fresh)?;
+            if generation.is_multiple_of(2) {
+                return Ok(());
+            }
             self.fs.create(state, fresh, generation_bytes(generation + 1).as_bytes(), 0o644)?;
             self.fs.sync_file(state, fresh)?;
             self.fs.rename((state, fresh), (state, OsStr::new(GENERATION)))?;
