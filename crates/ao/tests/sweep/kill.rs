@@ -1,0 +1,135 @@
+//! SIGKILL at every file-system call, and again inside the recovery that follows.
+
+use std::fmt;
+
+use crate::calls::Call;
+use crate::check::{Start, check_and_go_on, check_subpaths};
+use crate::step::{Edge, Stepper};
+use crate::tally::{Tally, spread};
+use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
+
+/// What the full sweep must reach.
+const CASES_MIN: usize = 3_000;
+/// Kills inside a recovery: each needs the first kill again, so they are spread over the moments.
+const NESTED_FULL: usize = 4_000;
+const NESTED_SAMPLE: usize = 40;
+/// In the default run the first commit is killed everywhere, the other commands at so many stops.
+const STOPS_SAMPLE: usize = 12;
+
+/// Where a command is killed.
+#[derive(Debug, Clone, Copy)]
+enum Point {
+    /// At this stop.
+    Stop(usize),
+    /// At the exit of the write that this stop is the entry of, half of its bytes written.
+    Torn(usize),
+}
+
+#[derive(Clone)]
+struct Case<'a> {
+    scenario: &'a Scenario,
+    point: Point,
+    /// The stop at which the recovery is killed too.
+    nested: Option<usize>,
+}
+
+impl fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.point {
+            Point::Stop(number) => write!(f, "kill {} stop {number}", self.scenario.name)?,
+            Point::Torn(number) => write!(f, "kill {} torn {number}", self.scenario.name)?,
+        }
+        self.nested.map_or(Ok(()), |number| write!(f, ", then recover stop {number}"))
+    }
+}
+
+// proves: LOOP-20, LOOP-21, RUN-16
+#[test]
+fn kill_leaves_before_or_after() {
+    let arena = Arena::new();
+    let scenarios = scenarios(&arena);
+    let mut tally = Tally::new("SIGKILL", "kill_leaves_before_or_after", CASES_MIN);
+    let mut singles = Vec::new();
+    for (index, scenario) in scenarios.iter().enumerate() {
+        let points = points(&arena, scenario);
+        // Whole for the first commit, also by default.
+        let sample = if index == 0 { points.len() } else { STOPS_SAMPLE };
+        let points = tally.sample(points, sample);
+        singles.extend(points.into_iter().map(|point| Case { scenario, point, nested: None }));
+    }
+    let recoveries = tally.run(&singles, |case| attack(&arena, case));
+    let nested: Vec<_> = recoveries
+        .into_iter()
+        .flat_map(|(index, stops)| (0..stops).map(move |number| (index, number)))
+        .map(|(index, number)| Case { nested: Some(number), ..singles[index].clone() })
+        .collect();
+    let limit = if tally.is_full() { NESTED_FULL } else { NESTED_SAMPLE };
+    tally.run(&spread(nested, limit), |case| attack(&arena, case));
+    tally.finish();
+}
+
+/// Every place where the command can be killed, from a run that is not disturbed.
+fn points(arena: &Arena, scenario: &Scenario) -> Vec<Point> {
+    let world = arena.world(&scenario.start);
+    let mut stepper = Stepper::start(world.command(&scenario.args()));
+    let mut points = Vec::new();
+    while let Some(stop) = stepper.next() {
+        let number = points.iter().filter(|point| matches!(point, Point::Stop(_))).count();
+        points.push(Point::Stop(number));
+        if stop.edge == Edge::Entry && can_tear(&stop.call) {
+            points.push(Point::Torn(number));
+        }
+    }
+    points
+}
+
+fn can_tear(call: &Call) -> bool {
+    matches!(call.name(), "write" | "pwrite64") && call.args[2] > 1
+}
+
+/// Kills, recovers (or kills the recovery, and recovers again) and checks. Tells how many stops
+/// the recovery had.
+fn attack(arena: &Arena, case: &Case) -> Result<usize, String> {
+    let world = arena.world(&case.scenario.start);
+    let start = Start::of(&world);
+    let mut killed = kill_at(&world, &case.scenario.args(), case.point)?;
+    if let Some(number) = case.nested {
+        killed += &format!(", then at {}", kill_at(&world, &RECOVER, Point::Stop(number))?);
+    }
+    finish(&world, case.scenario, &start).map_err(|why| format!("killed at {killed}\n{why}"))
+}
+
+fn finish(world: &World, scenario: &Scenario, start: &Start) -> Result<usize, String> {
+    check_subpaths(world, scenario)?;
+    let (output, stops) = Stepper::start(world.command(&RECOVER)).finish();
+    if !output.status.success() {
+        return Err(format!("recover: {}", shown(&output)));
+    }
+    check_and_go_on(world, scenario, start)?;
+    Ok(stops)
+}
+
+fn kill_at(world: &World, args: &[&str], point: Point) -> Result<String, String> {
+    let (Point::Stop(number) | Point::Torn(number)) = point;
+    let mut stepper = Stepper::start(world.command(args));
+    let stop = stepper.nth(number).ok_or_else(|| format!("`{}` has no stop {number}", args[1]))?;
+    let at = stop.describe();
+    if let Point::Torn(_) = point {
+        stop.halve();
+        stepper.next();
+    }
+    stepper.kill();
+    Ok(at)
+}
+
+/// Leaves a commit unfinished: killed `stops` stops after its marker appeared.
+pub(crate) fn interrupt(world: &World, scenario: &Scenario, stops: usize) {
+    let mut stepper = Stepper::start(world.command(&scenario.args()));
+    while !world.has_marker() {
+        stepper.next().expect("a commit has a marker");
+    }
+    for _ in 0..stops {
+        stepper.next().expect("a marked commit has more to do");
+    }
+    stepper.kill();
+}
