@@ -50,23 +50,25 @@ impl Mount {
 
     pub(crate) fn remount_read_only(&self) {
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
-        mount(None::<&str>, &self.at, None::<&str>, flags, None::<&str>).unwrap();
+        patiently(|| mount(None::<&str>, &self.at, None::<&str>, flags, None::<&str>)).unwrap();
     }
 
     /// Unmounts for good: what comes next must find the file system free.
-    fn unmount(self) -> Result<(), String> {
-        for _ in 0..BUSY_TRIES {
-            match umount2(&self.at, MntFlags::empty()) {
-                Ok(()) => {
-                    std::mem::forget(self);
-                    return Ok(());
-                }
-                Err(nix::Error::EBUSY) => std::thread::sleep(BUSY_PAUSE),
-                Err(error) => return Err(format!("unmount {}: {error}", self.at.display())),
-            }
-        }
-        Err(format!("{} stays busy", self.at.display()))
+    fn unmount(self) -> nix::Result<()> {
+        patiently(|| umount2(&self.at, MntFlags::empty()))?;
+        std::mem::forget(self);
+        Ok(())
     }
+}
+
+fn patiently(mut act: impl FnMut() -> nix::Result<()>) -> nix::Result<()> {
+    for _ in 0..BUSY_TRIES {
+        match act() {
+            Err(nix::Error::EBUSY) => std::thread::sleep(BUSY_PAUSE),
+            result => return result,
+        }
+    }
+    Err(nix::Error::EBUSY)
 }
 
 impl Drop for Mount {
@@ -135,7 +137,7 @@ impl Image {
     /// Off and on again, as after a reboot: the journal is replayed.
     pub(crate) fn remount(&mut self) -> Result<(), String> {
         if let Some(mount) = self.mounted.take() {
-            mount.unmount()?;
+            mount.unmount().map_err(|error| format!("unmount {}: {error}", self.at.display()))?;
         }
         self.mount()
     }

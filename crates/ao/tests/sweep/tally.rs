@@ -70,6 +70,11 @@ impl Tally {
         if self.is_full() { items } else { spread(items, sample) }
     }
 
+    /// False when another case was asked for by name, or when enough went wrong already.
+    pub(crate) fn wants(&self, case: &dyn Display) -> bool {
+        self.bad.len() < BAD_MAX && self.only.as_ref().is_none_or(|only| *only == case.to_string())
+    }
+
     pub(crate) fn record(&mut self, case: &dyn Display, result: Result<(), String>) {
         self.cases += 1;
         if let Err(difference) = result {
@@ -99,7 +104,7 @@ impl Tally {
                 && bad.load(Ordering::Relaxed) < BAD_MAX
             {
                 let case = &cases[index];
-                if self.only.as_ref().is_some_and(|only| *only != case.to_string()) {
+                if !self.wants(case) {
                     continue;
                 }
                 let result = catch_unwind(AssertUnwindSafe(|| run(case)))
