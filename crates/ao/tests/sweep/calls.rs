@@ -1,4 +1,4 @@
-//! Which system calls change a file system, and how to show one.
+//! Which system calls change a file system, which ones look at it, and how to show one.
 
 use std::os::unix::fs::FileExt as _;
 
@@ -60,6 +60,15 @@ const ROWS: &[Row] = rows![
     SYS_ioctl "f",
 ];
 
+/// Calls that change nothing: between two of them another process may have acted.
+const LOOK_ROWS: &[Row] = rows![
+    SYS_statx "dp",
+    SYS_newfstatat "dp",
+    SYS_getdents64 "f",
+    SYS_read "f",
+    SYS_pread64 "f",
+];
+
 /// The calls that newer architectures no longer have.
 #[cfg(target_arch = "x86_64")]
 const OLD_ROWS: &[Row] = rows![
@@ -86,7 +95,7 @@ const PATH_BYTES_MAX: usize = 512;
 
 impl Call {
     fn row(&self) -> Option<&'static Row> {
-        ROWS.iter().chain(OLD_ROWS).find(|row| row.0 == self.number)
+        ROWS.iter().chain(LOOK_ROWS).chain(OLD_ROWS).find(|row| row.0 == self.number)
     }
 
     /// Without the prefix that only C programs need.
@@ -108,8 +117,20 @@ impl Call {
                 .is_ok_and(|flags| opens_to_write(u64::from_ne_bytes(flags))),
             "write" | "writev" => self.args[0] > 2,
             "ioctl" => CLONES.contains(&self.args[1]),
-            _ => true,
+            _ => !self.is_look(),
         }
+    }
+
+    /// It only reads; an `openat` that is no change does so too.
+    pub(crate) fn is_look(&self) -> bool {
+        LOOK_ROWS.iter().any(|row| row.0 == self.number)
+            || matches!(self.name(), "open" | "openat" | "openat2")
+    }
+
+    /// The last path that the call names, as it was passed.
+    pub(crate) fn path(&self, caller: Pid) -> Option<String> {
+        let at = self.row()?.2.rfind('p')?;
+        Some(text(&memory(caller, self.args[at], PATH_BYTES_MAX)))
     }
 
     /// The call with its paths, read from the process while it stands still.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::calls::Call;
-use crate::check::{Start, check_and_go_on, check_subpaths};
+use crate::check::{Start, check_and_go_on, check_files, check_subpaths};
 use crate::step::{Edge, Stepper};
 use crate::tally::{Tally, spread};
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
@@ -25,8 +25,17 @@ enum Point {
     Torn(usize),
 }
 
+/// What holds between the kill and the recovery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Whole {
+    /// Each subpath is wholly before or after.
+    Subpaths,
+    /// Only each file is, where directories cannot be exchanged.
+    Files,
+}
+
 #[derive(Clone)]
-struct Case<'a> {
+pub(crate) struct Case<'a> {
     scenario: &'a Scenario,
     point: Point,
     /// The stop at which the recovery is killed too.
@@ -51,62 +60,66 @@ fn kill_leaves_before_or_after() {
     let mut tally = Tally::new("SIGKILL", "kill_leaves_before_or_after", CASES_MIN);
     let mut singles = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
-        let points = points(&arena, scenario);
+        let all = cases(&arena.world(&scenario.start), scenario);
         // Whole for the first commit, also by default.
-        let sample = if index == 0 { points.len() } else { STOPS_SAMPLE };
-        let points = tally.sample(points, sample);
-        singles.extend(points.into_iter().map(|point| Case { scenario, point, nested: None }));
+        let sample = if index == 0 { all.len() } else { STOPS_SAMPLE };
+        singles.extend(tally.sample(all, sample));
     }
-    let recoveries = tally.run(&singles, |case| attack(&arena, case));
-    let nested: Vec<_> = recoveries
-        .into_iter()
-        .flat_map(|(index, stops)| (0..stops).map(move |number| (index, number)))
-        .map(|(index, number)| Case { nested: Some(number), ..singles[index].clone() })
-        .collect();
+    let attack = |case: &Case| attack(&arena.world(&case.scenario.start), case, Whole::Subpaths);
+    let recoveries = tally.run(&singles, attack);
+    let nested = nested(&singles, recoveries);
     let limit = if tally.is_full() { NESTED_FULL } else { NESTED_SAMPLE };
-    tally.run(&spread(nested, limit), |case| attack(&arena, case));
+    tally.run(&spread(nested, limit), attack);
     tally.finish();
 }
 
 /// Every place where the command can be killed, from a run that is not disturbed.
-fn points(arena: &Arena, scenario: &Scenario) -> Vec<Point> {
-    let world = arena.world(&scenario.start);
+pub(crate) fn cases<'a>(world: &World, scenario: &'a Scenario) -> Vec<Case<'a>> {
     let mut stepper = Stepper::start(world.command(&scenario.args()));
     let mut points = Vec::new();
-    while let Some(stop) = stepper.next() {
-        let number = points.iter().filter(|point| matches!(point, Point::Stop(_))).count();
+    for number in 0.. {
+        let Some(stop) = stepper.next() else { break };
         points.push(Point::Stop(number));
         if stop.edge == Edge::Entry && can_tear(&stop.call) {
             points.push(Point::Torn(number));
         }
     }
-    points
+    points.into_iter().map(|point| Case { scenario, point, nested: None }).collect()
 }
 
 fn can_tear(call: &Call) -> bool {
     matches!(call.name(), "write" | "pwrite64") && call.args[2] > 1
 }
 
-/// Kills, recovers (or kills the recovery, and recovers again) and checks. Tells how many stops
-/// the recovery had.
-fn attack(arena: &Arena, case: &Case) -> Result<usize, String> {
-    let world = arena.world(&case.scenario.start);
-    let start = Start::of(&world);
-    let mut killed = kill_at(&world, &case.scenario.args(), case.point)?;
-    if let Some(number) = case.nested {
-        killed += &format!(", then at {}", kill_at(&world, &RECOVER, Point::Stop(number))?);
-    }
-    finish(&world, case.scenario, &start).map_err(|why| format!("killed at {killed}\n{why}"))
+/// Every place where the recoveries of these cases can be killed.
+fn nested<'a>(cases: &[Case<'a>], recoveries: Vec<(usize, usize)>) -> Vec<Case<'a>> {
+    let all = recoveries.into_iter().flat_map(|(index, stops)| {
+        (0..stops).map(move |number| Case { nested: Some(number), ..cases[index].clone() })
+    });
+    all.collect()
 }
 
-fn finish(world: &World, scenario: &Scenario, start: &Start) -> Result<usize, String> {
-    check_subpaths(world, scenario)?;
-    let (output, stops) = Stepper::start(world.command(&RECOVER)).finish();
-    if !output.status.success() {
-        return Err(format!("recover: {}", shown(&output)));
+/// Kills, recovers (or kills the recovery, and recovers again) and checks. Tells how many stops
+/// the recovery had.
+pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, String> {
+    let start = Start::of(world);
+    let mut killed = kill_at(world, &case.scenario.args(), case.point)?;
+    if let Some(number) = case.nested {
+        killed += &format!(", then at {}", kill_at(world, &RECOVER, Point::Stop(number))?);
     }
-    check_and_go_on(world, scenario, start)?;
-    Ok(stops)
+    let finish = || {
+        match whole {
+            Whole::Subpaths => check_subpaths(world, case.scenario)?,
+            Whole::Files => check_files(world, case.scenario)?,
+        }
+        let (output, stops) = Stepper::start(world.command(&RECOVER)).finish();
+        if !output.status.success() {
+            return Err(format!("recover: {}", shown(&output)));
+        }
+        check_and_go_on(world, case.scenario, &start)?;
+        Ok(stops)
+    };
+    finish().map_err(|why| format!("killed at {killed}\n{why}"))
 }
 
 fn kill_at(world: &World, args: &[&str], point: Point) -> Result<String, String> {

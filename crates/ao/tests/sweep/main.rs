@@ -26,6 +26,7 @@ mod world;
 
 mod disk;
 mod errno;
+mod intruder;
 mod kill;
 mod lock;
 mod overlay;

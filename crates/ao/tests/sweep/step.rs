@@ -1,7 +1,7 @@
 //! A process that is led from one file-system call to the next.
 //!
 //! The kernel stops the traced process at the entry and at the exit of each system call; only the
-//! stops at calls that change something are shown. Whoever holds a [`Stepper`] is at such a stop
+//! stops at calls that change something are shown, or also those that look. Whoever holds a [`Stepper`] is at such a stop
 //! and may look, act, go on, or kill.
 
 use std::collections::HashMap;
@@ -26,6 +26,13 @@ pub(crate) enum Edge {
     Exit,
 }
 
+/// Which calls are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watch {
+    Changes,
+    ChangesAndLooks,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stop {
     pub(crate) edge: Edge,
@@ -42,6 +49,11 @@ impl Stop {
         format!("{edge} of {}", self.call.describe(self.thread))
     }
 
+    /// The last path that the call names.
+    pub(crate) fn path(&self) -> Option<String> {
+        self.call.path(self.thread)
+    }
+
     /// At the entry of a write: only the first half of its bytes will be written.
     pub(crate) fn halve(&self) {
         let mut registers = ptrace::getregs(self.thread).unwrap();
@@ -55,10 +67,11 @@ impl Stop {
 }
 
 pub(crate) struct Stepper {
+    watch: Watch,
     leader: Pid,
     /// The thread that stands at a stop, to be set going again.
     held: Option<Pid>,
-    /// The call that changes something and that each thread is inside of.
+    /// The call that is shown and that each thread is inside of.
     inside: HashMap<Pid, Call>,
     ended: Option<ExitStatus>,
     /// Files, not pipes: nobody reads while the process is being stepped.
@@ -68,7 +81,11 @@ pub(crate) struct Stepper {
 
 impl Stepper {
     /// Starts the command, which has done nothing yet when this returns.
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(command: Command) -> Self {
+        Self::start_to_watch(command, Watch::Changes)
+    }
+
+    pub(crate) fn start_to_watch(mut command: Command, watch: Watch) -> Self {
         let stdout = tempfile::tempfile().unwrap();
         let stderr = tempfile::tempfile().unwrap();
         command
@@ -83,7 +100,7 @@ impl Stepper {
         let child = command.spawn().unwrap();
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap());
         let mut stepper =
-            Self { leader, held: None, inside: HashMap::new(), ended: None, stdout, stderr };
+            Self { watch, leader, held: None, inside: HashMap::new(), ended: None, stdout, stderr };
         match waitpid(leader, Some(WaitPidFlag::__WALL)).unwrap() {
             WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
             other => panic!("expected a stop at exec, not {other:?}"),
@@ -199,7 +216,9 @@ impl Stepper {
             // SAFETY: `op` says that the kernel filled this member.
             let entry = unsafe { info.u.entry };
             let call = Call { number: entry.nr.cast_signed(), args: entry.args };
-            if !call.is_change(thread) {
+            let is_shown = call.is_change(thread)
+                || (self.watch == Watch::ChangesAndLooks && call.is_look());
+            if !is_shown {
                 return None;
             }
             self.inside.insert(thread, call);

@@ -75,6 +75,11 @@ impl Tally {
         self.bad.len() < BAD_MAX && self.only.as_ref().is_none_or(|only| *only == case.to_string())
     }
 
+    /// So many cases, all of them good.
+    pub(crate) fn add(&mut self, cases: usize) {
+        self.cases += cases;
+    }
+
     pub(crate) fn record(&mut self, case: &dyn Display, result: Result<(), String>) {
         self.cases += 1;
         if let Err(difference) = result {
