@@ -1,1 +1,93 @@
-//! Every file format as a type with its schema. No I/O.
+//! Every file format as a type with its schema. No I/O, no clock, no environment.
+//!
+//! People and other tools already have these files, so the types follow three rules.
+//!
+//! *Readers keep what they do not know.* A type ends in an `extra` map that takes the unknown fields
+//! and writes them back, after the known ones. Edits, the commit marker and a runner's report are
+//! closed instead: there a field nobody knows is a mistake and not somebody else's data. The
+//! configuration is never written from its type, so it holds no `extra` (see [`unknown_keys`]).
+//!
+//! *Readers take more than writers give.* Existing tools leave out what is empty and write words of
+//! their own where a list is given. Such a file is read; what is written is whole. The published
+//! schemas say what `ao` writes, so a schema may refuse an old file that its reader accepts. The
+//! other way round happens only where a schema has no words for it: `1.0` for a whole number, or a
+//! duration of a thousand years.
+//!
+//! *Nothing is rounded on the way through.* Numbers and words are kept as they were read, and in the
+//! corpus, which others write too, so are nulls.
+
+mod budget;
+mod citation;
+mod confidence;
+mod config;
+mod conflict;
+mod council;
+mod curator;
+mod cycle;
+mod duration;
+mod edits;
+mod exit;
+mod finding;
+mod history;
+mod id;
+mod iteration;
+mod learning;
+mod lenient;
+mod long_haul;
+mod marker;
+mod maybe;
+mod next_work;
+mod number;
+mod only_map;
+mod open;
+mod packet;
+mod pattern;
+mod provenance;
+mod record;
+mod schema;
+mod step;
+mod summary;
+mod text;
+mod version;
+mod work;
+mod yields;
+
+pub use budget::WarnOnlyBudget;
+pub use citation::{Citation, CitationType};
+pub use confidence::{Confidence, Level};
+pub use config::{
+    Config, ConsensusPolicy, CuratorConfig, DreamConfig, GuardConfig, NotifyConfig, RunnerConfig,
+    SchedulerMode, Tier, TrustConfig, UndoConfig, unknown_keys,
+};
+pub use conflict::{Conflict, Conflicts};
+pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
+pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind, JobSource};
+pub use cycle::Cycle;
+pub use duration::{DurationError, DurationText, format_duration, parse_duration};
+pub use edits::{Edit, Edits};
+pub use exit::Exit;
+pub use finding::Finding;
+pub use history::{HistoryLine, Method};
+pub use id::{IdError, check_id};
+pub use iteration::{Iteration, IterationStatus};
+pub use learning::{Learning, Maturity};
+pub use lenient::{KeepsUnknown, read_leniently};
+pub use long_haul::LongHaul;
+pub use marker::{Marker, MarkerFormat, MarkerState, Slot, SlotKind};
+pub use maybe::Maybe;
+pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};
+pub use number::{Finite, Fitness, Unit};
+pub use open::Open;
+pub use packet::MorningPacket;
+pub use provenance::{Archived, Provenance};
+pub use record::{Change, ChangeOp, Record, Version};
+pub use schema::{NamedSchema, ReadError, check, read, schemas};
+pub use step::{Step, StepName, StepStatus};
+pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
+pub use text::{Text, Texts};
+pub use version::SchemaVersion;
+pub use work::{Severity, WorkType};
+pub use yields::Yield;
+
+/// The fields of an object that `ao` does not know, in the order in which they were read.
+pub type Extra = serde_json::Map<String, serde_json::Value>;

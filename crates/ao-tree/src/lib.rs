@@ -1,5 +1,54 @@
 //! The door: the only room that writes a user's tree.
+//!
+//! A transaction is proposed as edits, staged beside the tree as a whole new state, made durable,
+//! decided by one marker, exchanged in, recorded, and can be taken back. Whatever happens on the
+//! way, the tree is afterwards wholly what it was or wholly what it should become.
+//!
+//! What may be relied on:
+//! - A file is always wholly old or wholly new, and so is each held part.
+//! - A reader that shares `commit.lock` ([`share`]) or compares the generation counter sees exactly
+//!   one generation of all parts.
+//! - A raw reader of several parts may, for an instant, combine two generations.
+//! - What others write meanwhile is never lost.
+//!
+//! The door knows no lane: what it holds is said by a [`Layout`].
 
+mod apply;
+mod commit;
+mod compare;
+mod diff;
+mod disk;
+mod door;
+mod error;
+mod expire;
 mod fs;
+mod history;
+mod late;
+mod layout;
+mod lock;
+mod path;
+mod plan;
+mod preflight;
+mod recover;
+mod script;
+mod snapshot;
+mod stage;
+mod undo;
+mod verify;
+mod write;
 
+pub use apply::{Outcome, Preview, Request};
+pub use diff::FileDiff;
+pub use disk::Disk;
+pub use door::Door;
+pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Space, Stat};
+pub use layout::{Held, Layout};
+pub use lock::{Holder, ReadLock, RunLock, host, process_start, share};
+pub use path::{TreePath, check_id, shown};
+pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused};
+pub use recover::Recovery;
+pub use snapshot::Left;
+pub use undo::{UndoPlan, UndoScope};
+pub use verify::{Damage, Verification};
+pub use write::{append_line, replace_file};

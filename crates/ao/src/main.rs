@@ -1,3 +1,13 @@
-//! The binary: argv, one call into a room, rendering.
+//! The binary: argv, one call into a room, rendering. No decisions live here.
 
-fn main() {}
+mod cli;
+mod clock;
+mod commands;
+mod config;
+mod failure;
+mod printer;
+mod repo;
+
+fn main() -> std::process::ExitCode {
+    cli::run(std::env::args_os())
+}

@@ -1,0 +1,236 @@
+//! One transaction from edits to an outcome.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use ao_contract::{Change, Conflict, Method};
+
+use crate::diff::FileDiff;
+use crate::door::{CONFLICTS, Door};
+use crate::error::{Error, Result};
+use crate::fs::Fs;
+use crate::lock::exclusive;
+use crate::path::{check_id, shown};
+use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
+use crate::script::{Script, Work};
+use crate::snapshot::{Left, Part, Snapshot};
+use crate::stage::Room;
+
+/// Directory entries and journal blocks that the file system needs beside the bytes.
+const ENTRY_BYTES: u64 = 96;
+const SPARE_BYTES: u64 = 128 * 1024;
+
+/// What is asked of the door.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Names the commit; see [`check_id`].
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub at: String,
+    pub why: String,
+    pub edits: Vec<Edit>,
+    /// The commits that these edits take back.
+    pub undo_of: Vec<String>,
+    /// How long the displaced files are left to those who still have them open.
+    pub grace: Duration,
+    /// The most that the transaction may store.
+    pub max_store_bytes: u64,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub id: String,
+    /// `None` when nothing had to change.
+    pub method: Option<Method>,
+    pub changes: Vec<Change>,
+    pub refused: Vec<Refused>,
+    pub conflicts: Vec<Conflict>,
+    /// What others changed meanwhile, and is in the tree.
+    pub carried: Vec<String>,
+    pub left: Vec<Left>,
+}
+
+/// What a request would do.
+#[derive(Debug, Clone)]
+pub struct Preview {
+    pub changes: Vec<Change>,
+    pub diffs: Vec<FileDiff>,
+    pub refused: Vec<Refused>,
+    pub left: Vec<Left>,
+}
+
+impl<F: Fs> Door<F> {
+    /// Makes the edits as one commit, or none of them.
+    pub fn apply(&self, request: Request) -> Result<Outcome> {
+        self.apply_with(request, Vec::new())
+    }
+
+    /// As [`Door::apply`], with conflicts that are known beforehand.
+    pub(crate) fn apply_with(&self, mut request: Request, clashes: Vec<Clash>) -> Result<Outcome> {
+        check_request(&request)?;
+        let first = self.snapshot(|_| true)?;
+        let left = first.left.clone();
+        let mut plan = self.plan(std::mem::take(&mut request.edits), &first)?;
+        plan.clashes = clashes;
+        if plan.touched.is_empty() && plan.clashes.is_empty() {
+            return Ok(unchanged(&request, plan, left, Vec::new()));
+        }
+        check_budget(&plan, request.max_store_bytes)?;
+        self.check_space(&plan, &first)?;
+        let at = self.make_room(&request.id)?;
+        match self.commit(&request, &mut plan, first, &at) {
+            Ok(Some(script)) => Ok(Outcome {
+                id: request.id,
+                method: Some(script.method),
+                changes: script.changes.into_iter().map(|planned| planned.change).collect(),
+                refused: plan.refused,
+                conflicts: script.conflicts,
+                carried: script.carried,
+                left,
+            }),
+            Ok(None) => {
+                let conflicts = self.keep_clashes(&request, &plan, &at)?;
+                self.clear_staging(&request.id, &at.staging, &at.state)?;
+                Ok(unchanged(&request, plan, left, conflicts))
+            }
+            Err(error) => Err(self.abandon(error, &request.id, &at)),
+        }
+    }
+
+    /// What [`Door::apply`] would do now; nothing is written.
+    pub fn preview(&self, edits: Vec<Edit>) -> Result<Preview> {
+        let snapshot = self.snapshot(|_| true)?;
+        let plan = self.plan(edits, &snapshot)?;
+        Ok(Preview {
+            changes: plan.touched.iter().map(|(path, touched)| touched.change(path)).collect(),
+            diffs: plan.touched.iter().map(|(path, touched)| FileDiff::of(path, touched)).collect(),
+            refused: plan.refused,
+            left: snapshot.left,
+        })
+    }
+
+    /// `None` when others left nothing to do.
+    fn commit(
+        &self,
+        request: &Request,
+        plan: &mut Plan,
+        first: Snapshot,
+        at: &Room<F::Dir>,
+    ) -> Result<Option<Script>> {
+        let (snapshot, carried) = self.settle(plan, first)?;
+        if plan.touched.is_empty() {
+            return Ok(None);
+        }
+        let mut work = self.stage(request, plan, &snapshot, carried, at)?;
+        drop(snapshot);
+        let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
+        self.decide(&work, at)?;
+        self.finish(&mut work, at, request.grace)?;
+        drop(readers);
+        Ok(Some(work.script))
+    }
+
+    /// After an error: if the commit is decided it stays so, else nothing of it stays.
+    fn abandon(&self, error: Error, id: &str, at: &Room<F::Dir>) -> Error {
+        let marker = format!("{}{id}", crate::script::MARKER_PREFIX);
+        match self.fs.stat(&at.state, OsStr::new(&marker)) {
+            Ok(None) => {
+                // Should this fail too, the next start removes what is left.
+                let _ = self.settle_generation(&at.state);
+                let _ = self.clear_staging(id, &at.staging, &at.state);
+                error
+            }
+            Ok(Some(_)) | Err(_) => {
+                Error::Unfinished { id: id.to_owned(), source: Box::new(error) }
+            }
+        }
+    }
+
+    /// Keeps our side of the conflicts of a transaction that had nothing else left.
+    fn keep_clashes(
+        &self,
+        request: &Request,
+        plan: &Plan,
+        at: &Room<F::Dir>,
+    ) -> Result<Vec<Conflict>> {
+        if plan.clashes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let script = Script::begin(request, plan, Method::Exchange);
+        let mut work = Work { script, bases: Vec::new() };
+        self.stage_clashes(plan, &mut work, at)?;
+        self.stage_conflict_list(&work, at)?;
+        let keep = || {
+            self.fs.sync_tree(&at.here)?;
+            let kept = self.make_dirs(&at.state, CONFLICTS)?;
+            self.fs.rename((&at.here, OsStr::new(CONFLICTS)), (&kept, OsStr::new(&request.id)))?;
+            self.fs.sync_dir(&kept)?;
+            self.fs.sync_dir(&at.here)?;
+            self.fs.sync_dir(&at.state)
+        };
+        keep().map_err(Error::io("keep the conflicting edits"))?;
+        Ok(work.script.conflicts)
+    }
+
+    /// All space is used before the commit point; twice of it must be free.
+    fn check_space(&self, plan: &Plan, snapshot: &Snapshot) -> Result<()> {
+        let space = self.fs.space().map_err(Error::io("ask for free space"))?;
+        let root = || shown(&self.layout.root_name);
+        if space.is_read_only {
+            return Err(Error::Unfit {
+                path: root(),
+                why: "its file system is read-only".into(),
+                remedy: "mount it writable".into(),
+            });
+        }
+        let entries: u64 =
+            plan.parts().into_iter().map(|part| entries_in(&snapshot.parts[part])).sum();
+        let needed = 2 * (plan.stored_bytes() + entries * ENTRY_BYTES) + SPARE_BYTES;
+        if space.free_bytes >= needed {
+            return Ok(());
+        }
+        Err(Error::Unfit {
+            path: root(),
+            why: format!("{} bytes are free and {needed} are needed", space.free_bytes),
+            remedy: "free some space, or make smaller edits".into(),
+        })
+    }
+}
+
+fn check_request(request: &Request) -> Result<()> {
+    check_id(&request.id).map_err(|doubt| Error::BadId { id: shown(&request.id), doubt })?;
+    if request.edits.len() <= EDITS_MAX {
+        return Ok(());
+    }
+    let limit = EDITS_MAX as u64;
+    Err(Error::OverBudget { what: format!("{} edits", request.edits.len()), limit_bytes: limit })
+}
+
+fn check_budget(plan: &Plan, limit_bytes: u64) -> Result<()> {
+    let stored = plan.stored_bytes();
+    if stored <= limit_bytes {
+        return Ok(());
+    }
+    Err(Error::OverBudget { what: format!("{stored} bytes"), limit_bytes })
+}
+
+fn entries_in(part: &Part) -> u64 {
+    fn count(folder: &crate::snapshot::Folder) -> u64 {
+        let inner: u64 = folder.folders.iter().map(|(_, inner)| count(inner)).sum();
+        folder.files.len() as u64 + folder.folders.len() as u64 + inner
+    }
+    if let Part::Dir(folder) = part { count(folder) } else { 1 }
+}
+
+fn unchanged(request: &Request, plan: Plan, left: Vec<Left>, conflicts: Vec<Conflict>) -> Outcome {
+    Outcome {
+        id: request.id.clone(),
+        method: None,
+        changes: Vec::new(),
+        refused: plan.refused,
+        conflicts,
+        carried: Vec::new(),
+        left,
+    }
+}

@@ -1,0 +1,166 @@
+//! The commit: from the marker on there is only one way, forward.
+//!
+//! [`Door::decide`] puts the marker down; [`Door::finish`] does everything after it, in steps that
+//! each look first whether they were done. Recovery is [`Door::finish`] once more.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::time::Duration;
+
+use ao_contract::{Slot, SlotKind};
+
+use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, UNDO};
+use crate::error::{Error, Result};
+use crate::fs::{Fs, Kind};
+use crate::late::Late;
+use crate::script::Work;
+use crate::stage::{MARKER, Room};
+
+impl<F: Fs> Door<F> {
+    /// The commit point. After an error the marker may or may not be there; the caller looks.
+    pub(crate) fn decide(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let odd = format!("{GENERATION}.odd");
+        let marker = work.marker_name();
+        let decide = || {
+            self.fs.rename((&at.here, OsStr::new(&odd)), (&at.state, OsStr::new(GENERATION)))?;
+            self.fs.rename((&at.here, OsStr::new(MARKER)), (&at.state, OsStr::new(&marker)))?;
+            self.fs.sync_dir(&at.state)?;
+            self.fs.sync_dir(&at.here)
+        };
+        decide().map_err(Error::io(format!("put down {marker}")))
+    }
+
+    /// Everything that a decided commit still has to do.
+    pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
+        self.exchange_slots(work)?;
+        self.fs.pause(grace);
+        Late::settle(self, work, at)?;
+        self.publish(work, at)?;
+        self.drop_marker(work, at)?;
+        self.clear(work, at)
+    }
+
+    fn exchange_slots(&self, work: &Work) -> Result<()> {
+        let mut parents = BTreeSet::new();
+        for slot in &work.script.slots {
+            self.exchange_slot(slot, &work.marker_name())?;
+            parents.extend([parent(&slot.live), parent(&slot.staged)]);
+        }
+        for path in parents {
+            let sync = || match self.open(path)? {
+                Some(dir) => self.fs.sync_dir(&dir),
+                None => Ok(()),
+            };
+            sync().map_err(Error::io(format!("make the exchange in {path} durable")))?;
+        }
+        Ok(())
+    }
+
+    /// Brings one slot's staged side into the tree, unless that was done before: what stands in
+    /// the staging slot tells, because nobody else moves anything there.
+    fn exchange_slot(&self, slot: &Slot, marker: &str) -> Result<()> {
+        let doing = || Error::io(format!("exchange {}", slot.live));
+        let live_dir = self.make_dirs(&self.fs.top(), parent(&slot.live)).map_err(doing())?;
+        let staged_dir = self.make_dirs(&self.fs.top(), parent(&slot.staged)).map_err(doing())?;
+        let live = (&live_dir, OsStr::new(last(&slot.live)));
+        let staged = (&staged_dir, OsStr::new(last(&slot.staged)));
+        let in_staging = self.fs.stat(staged.0, staged.1).map_err(doing())?;
+        let in_tree = self.fs.stat(live.0, live.1).map_err(doing())?;
+        let is_done = in_staging.as_ref().map(|stat| stat.inode) != slot.new_inode;
+        if is_done {
+            return Ok(());
+        }
+        // A directory that is neither the old one nor the new one was put there by somebody in
+        // between; what it holds is not known, so it is not moved.
+        if slot.kind == SlotKind::Dir && in_tree.as_ref().map(|stat| stat.inode) != slot.old_inode {
+            let is_new_one = slot.old_inode.is_none()
+                && in_tree.as_ref().is_some_and(|stat| stat.kind == Kind::Dir);
+            if !is_new_one {
+                return Err(Error::Doubt {
+                    file: marker.to_owned(),
+                    doubt: format!(
+                        "{} is neither the directory before this commit nor the one after it",
+                        slot.live
+                    ),
+                });
+            }
+        }
+        match (in_staging, in_tree) {
+            (Some(_), Some(_)) => self.fs.exchange(staged, live),
+            (Some(_), None) => match self.fs.rename_new(staged, live) {
+                // Made in this very moment by somebody else: then it is displaced like any other.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.fs.exchange(staged, live)
+                }
+                done => done,
+            },
+            (None, Some(_)) => self.fs.rename_new(live, staged),
+            (None, None) => Ok(()),
+        }
+        .map_err(doing())
+    }
+
+    /// Moves what is remembered of this commit to where it is looked for.
+    fn publish(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let id = &work.script.id;
+        let publish = || {
+            for name in [UNDO, ARCHIVE, CONFLICTS] {
+                let name_os = OsStr::new(name);
+                if self.fs.stat(&at.here, name_os)?.is_none() {
+                    continue;
+                }
+                let kept = self.make_dirs(&at.state, name)?;
+                self.fs.rename((&at.here, name_os), (&kept, OsStr::new(id)))?;
+                self.fs.sync_dir(&kept)?;
+            }
+            let history = OsStr::new(HISTORY);
+            if self.fs.stat(&at.here, history)?.is_some() {
+                self.fs.rename((&at.here, history), (&at.state, history))?;
+            }
+            self.fs.sync_dir(&at.here)?;
+            self.fs.sync_dir(&at.state)
+        };
+        publish().map_err(Error::io(format!("record commit {id}")))
+    }
+
+    fn drop_marker(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let marker = work.marker_name();
+        let drop_it = || {
+            self.fs.remove_file(&at.state, OsStr::new(&marker))?;
+            self.fs.sync_dir(&at.state)
+        };
+        drop_it().map_err(Error::io(format!("remove {marker}")))
+    }
+
+    /// Lets readers in again, and removes the displaced tree.
+    fn clear(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let even = format!("{GENERATION}.even");
+        let settled =
+            self.fs.rename((&at.here, OsStr::new(&even)), (&at.state, OsStr::new(GENERATION)));
+        settled.map_err(Error::io("settle the generation counter"))?;
+        self.clear_staging(&work.script.id, &at.staging, &at.state)
+    }
+
+    /// Removes a staging directory, and the empty places that were made for it.
+    pub(crate) fn clear_staging(&self, id: &str, staging: &F::Dir, state: &F::Dir) -> Result<()> {
+        let clear = || {
+            for name in [UNDO, ARCHIVE, CONFLICTS] {
+                if let Some(kept) = self.open_from(state, name)? {
+                    self.remove_if_empty(&kept, id)?;
+                }
+            }
+            self.remove_tree(staging, OsStr::new(id))?;
+            self.remove_if_empty(state, crate::door::STAGING)
+        };
+        clear().map_err(Error::io(format!("remove the staging of {id}")))
+    }
+}
+
+pub(crate) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+pub(crate) fn last(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}

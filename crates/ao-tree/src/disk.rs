@@ -1,0 +1,319 @@
+//! The door's operations on a real disk, as Linux offers them.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{
+    AtFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, Statx, StatxAttributes, StatxFlags,
+    Timespec, Timestamps, Uid, XattrFlags,
+};
+use rustix::io::Errno;
+
+use crate::fs::{Entry, Fs, Kind, Space, Stat};
+
+/// Where `syncfs` is known to make everything durable that was written before. Elsewhere (FUSE,
+/// network file systems) each file and directory is synced by itself.
+const SYNCFS_HOLDS: [i64; 6] = [
+    0xEF53,      // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683E, // btrfs
+    0xF2F5_2010, // f2fs
+    0x0102_1994, // tmpfs
+    OVERLAYFS,
+];
+const OVERLAYFS: i64 = 0x794C_7630;
+
+const LIST_BUFFER_BYTES: usize = 64 * 1024;
+/// Deeper than any walk of the door goes, so that syncing a foreign tree ends too.
+const SYNC_DEPTH_MAX: usize = 256;
+
+/// A directory on a real disk, and all that lies beneath it.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    top: Arc<OwnedFd>,
+    kind: i64,
+}
+
+impl Disk {
+    /// Opens `root`, which must be a directory and not a symlink to one.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let top = rustix::fs::open(root, directory(), Mode::empty())?;
+        let kind = file_system(&top)?;
+        Ok(Self { top: Arc::new(top), kind })
+    }
+}
+
+impl Fs for Disk {
+    type Dir = Arc<OwnedFd>;
+
+    fn top(&self) -> Self::Dir {
+        Arc::clone(&self.top)
+    }
+
+    fn open_dir(&self, at: &Self::Dir, name: &OsStr) -> io::Result<Self::Dir> {
+        Ok(Arc::new(rustix::fs::openat(at, name, directory(), Mode::empty())?))
+    }
+
+    fn list(&self, dir: &Self::Dir) -> io::Result<Vec<Entry>> {
+        // A fresh description: the offset of `dir` is shared with everyone who holds it.
+        let fresh = rustix::fs::openat(dir, c".", directory(), Mode::empty())?;
+        let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER_BYTES];
+        let mut names = RawDir::new(&fresh, &mut buffer);
+        let mut entries = Vec::new();
+        while let Some(item) = names.next() {
+            let item = item?;
+            let name = item.file_name();
+            if name.to_bytes() == b"." || name.to_bytes() == b".." {
+                continue;
+            }
+            match rustix::fs::statx(dir, name, no_follow(), fields()) {
+                Ok(found) => entries.push(Entry {
+                    name: OsStr::from_bytes(name.to_bytes()).to_owned(),
+                    stat: stat_of(&found),
+                }),
+                // It went while the listing was read: as if it had gone before.
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(entries)
+    }
+
+    fn stat(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<Option<Stat>> {
+        match rustix::fs::statx(dir, name, no_follow(), fields()) {
+            Ok(found) => Ok(Some(stat_of(&found))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn stat_dir(&self, dir: &Self::Dir) -> io::Result<Stat> {
+        Ok(stat_of(&rustix::fs::statx(dir, c"", AtFlags::EMPTY_PATH, fields())?))
+    }
+
+    fn read(&self, dir: &Self::Dir, name: &OsStr, max_bytes: u64) -> io::Result<Vec<u8>> {
+        // Non-blocking, so that a FIFO that took the file's place cannot hold us.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+        let found = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields())?;
+        if stat_of(&found).kind != Kind::File {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        read_whole(file, found.stx_size, max_bytes)
+    }
+
+    fn create(&self, dir: &Self::Dir, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o600))?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let written = rustix::io::retry_on_intr(|| rustix::io::write(&file, rest))?;
+            rest = &rest[written..];
+        }
+        // Not by the mode of `openat`: that one is cut by the umask.
+        Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
+    }
+
+    fn make_dir(&self, dir: &Self::Dir, name: &OsStr, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(mode))?)
+    }
+
+    fn copy_attributes(
+        &self,
+        from: (&Self::Dir, &OsStr),
+        to: (&Self::Dir, &OsStr),
+    ) -> io::Result<()> {
+        let look = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let source = rustix::fs::openat(from.0, from.1, look, Mode::empty())?;
+        let target = rustix::fs::openat(to.0, to.1, look, Mode::empty())?;
+        let theirs = rustix::fs::fstat(&source)?;
+        let ours = rustix::fs::fstat(&target)?;
+        if (theirs.st_uid, theirs.st_gid) != (ours.st_uid, ours.st_gid) {
+            let owner = Some(Uid::from_raw(theirs.st_uid));
+            rustix::fs::fchown(&target, owner, Some(Gid::from_raw(theirs.st_gid)))?;
+        }
+        copy_extended(&source, &target)?;
+        let mode = theirs.st_mode & 0o7777;
+        if mode != ours.st_mode & 0o7777 {
+            rustix::fs::fchmod(&target, Mode::from_raw_mode(mode))?;
+        }
+        if FileType::from_raw_mode(theirs.st_mode).is_dir() {
+            rustix::fs::futimens(&target, &times_of(&theirs))?;
+        }
+        Ok(())
+    }
+
+    fn link(&self, from: (&Self::Dir, &OsStr), to: (&Self::Dir, &OsStr)) -> io::Result<()> {
+        Ok(rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty())?)
+    }
+
+    fn rename(&self, from: (&Self::Dir, &OsStr), to: (&Self::Dir, &OsStr)) -> io::Result<()> {
+        Ok(rustix::fs::renameat(from.0, from.1, to.0, to.1)?)
+    }
+
+    fn rename_new(&self, from: (&Self::Dir, &OsStr), to: (&Self::Dir, &OsStr)) -> io::Result<()> {
+        Ok(rustix::fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)?)
+    }
+
+    fn exchange(&self, a: (&Self::Dir, &OsStr), b: (&Self::Dir, &OsStr)) -> io::Result<()> {
+        // An overlay exchanges directories that it made itself and refuses those of a lower layer.
+        // Which one this is shows only when it is too late, so none is exchanged there.
+        if self.kind == OVERLAYFS && self.stat(a.0, a.1)?.is_some_and(|s| s.kind == Kind::Dir) {
+            return Err(Errno::XDEV.into());
+        }
+        Ok(rustix::fs::renameat_with(a.0, a.1, b.0, b.1, RenameFlags::EXCHANGE)?)
+    }
+
+    fn remove_file(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(dir, name, AtFlags::empty())?)
+    }
+
+    fn remove_dir(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn sync_file(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+        Ok(rustix::fs::fsync(&file)?)
+    }
+
+    fn sync_dir(&self, dir: &Self::Dir) -> io::Result<()> {
+        Ok(rustix::fs::fsync(dir)?)
+    }
+
+    fn sync_tree(&self, dir: &Self::Dir) -> io::Result<()> {
+        if SYNCFS_HOLDS.contains(&self.kind) {
+            return Ok(rustix::fs::syncfs(dir)?);
+        }
+        self.sync_each(dir, 0)
+    }
+
+    fn space(&self) -> io::Result<Space> {
+        let found = rustix::fs::fstatvfs(&self.top)?;
+        Ok(Space {
+            free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
+            is_read_only: found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
+        })
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+impl Disk {
+    fn sync_each(&self, dir: &Arc<OwnedFd>, depth: usize) -> io::Result<()> {
+        if depth > SYNC_DEPTH_MAX {
+            return Err(io::Error::other("directories nested too deeply to be synced"));
+        }
+        for entry in self.list(dir)? {
+            match entry.stat.kind {
+                Kind::File => self.sync_file(dir, &entry.name)?,
+                Kind::Dir => self.sync_each(&self.open_dir(dir, &entry.name)?, depth + 1)?,
+                Kind::Symlink | Kind::Special => {}
+            }
+        }
+        self.sync_dir(dir)
+    }
+}
+
+fn directory() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+fn no_follow() -> AtFlags {
+    AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT
+}
+
+fn fields() -> StatxFlags {
+    StatxFlags::BASIC_STATS
+}
+
+fn file_system(fd: impl AsFd) -> io::Result<i64> {
+    Ok(rustix::fs::fstatfs(fd)?.f_type)
+}
+
+fn stat_of(found: &Statx) -> Stat {
+    let kind = match FileType::from_raw_mode(u32::from(found.stx_mode)) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Dir,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Special,
+    };
+    Stat {
+        kind,
+        mode: u32::from(found.stx_mode) & 0o7777,
+        owner: found.stx_uid,
+        links: u64::from(found.stx_nlink),
+        size: found.stx_size,
+        inode: found.stx_ino,
+        device: rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor),
+        modified_ns: nanoseconds(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
+        changed_ns: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
+        is_mount_point: found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+    }
+}
+
+fn nanoseconds(seconds: i64, rest: u32) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+}
+
+fn times_of(stat: &rustix::fs::Stat) -> Timestamps {
+    let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
+    let modified = Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec.cast_signed() };
+    Timestamps { last_access: omit, last_modification: modified }
+}
+
+/// Reads to the end, but never more than `max_bytes`: a file can grow while it is read.
+fn read_whole(file: OwnedFd, size_hint: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let room = usize::try_from(size_hint.min(max_bytes)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(room + 1);
+    File::from(file).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than is read"));
+    }
+    Ok(bytes)
+}
+
+/// Extended attributes carry access control lists; a file system without them has none to lose.
+fn copy_extended(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
+    let names = match extended_names(from) {
+        Ok(names) => names,
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = OsStr::from_bytes(name);
+        let mut value = vec![0_u8; 64 * 1024];
+        let length = match rustix::fs::fgetxattr(from, name, value.as_mut_slice()) {
+            Ok(length) => length,
+            Err(Errno::NODATA) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        match rustix::fs::fsetxattr(to, name, &value[..length], XattrFlags::empty()) {
+            // `security.*` and `trusted.*` are the system's to set.
+            Ok(()) | Err(Errno::PERM | Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn extended_names(file: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    if rustix::fs::flistxattr_query(file)? == 0 {
+        return Ok(Vec::new());
+    }
+    let mut names = vec![0_u8; 64 * 1024];
+    let length = rustix::fs::flistxattr(file, names.as_mut_slice())?;
+    names.truncate(length);
+    Ok(names)
+}

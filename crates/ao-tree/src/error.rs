@@ -1,0 +1,66 @@
+//! What can go wrong at the door, each with what was touched and what to do.
+
+use std::io;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An operation failed before anything counted; the tree is as it was.
+    #[error("could not {doing}: {source}")]
+    Io { doing: String, source: io::Error },
+
+    /// The commit is decided and durable, but could not be finished; recovery finishes it.
+    #[error("commit {id} is decided but not finished: {source}")]
+    Unfinished { id: String, source: Box<Error> },
+
+    /// The tree is not one that the door can work on.
+    #[error("{path}: {why}")]
+    Unfit { path: String, why: String, remedy: String },
+
+    /// A marker that cannot be trusted; nothing was touched.
+    #[error("{file}: {doubt}")]
+    Doubt { file: String, doubt: String },
+
+    #[error("{what} would be stored, more than the {limit_bytes} bytes allowed")]
+    OverBudget { what: String, limit_bytes: u64 },
+
+    /// Every comparison met files that others had just changed.
+    #[error(
+        "the edited files kept changing: {comparisons} comparisons in a row found {path} changed"
+    )]
+    Contended { comparisons: usize, path: String },
+
+    #[error("another run holds the lock: {holder}")]
+    Locked { holder: String },
+
+    /// Readers share `commit.lock`; a commit waits for them, but not for ever.
+    #[error("readers held commit.lock for {seconds} s")]
+    ReadersStay { seconds: u64 },
+
+    /// A reader found a commit that was cut off; only a writer may finish it.
+    #[error("commit {id} was interrupted and is not finished")]
+    Interrupted { id: String },
+
+    #[error("{id}: {doubt}")]
+    BadId { id: String, doubt: String },
+
+    #[error("there is no commit {id} in the history")]
+    NoSuchCommit { id: String },
+
+    #[error("nothing to undo: the history is empty")]
+    EmptyHistory,
+
+    #[error("commit {id} can no longer be undone: {why}")]
+    SnapshotGone { id: String, why: String },
+
+    #[error("{file} is damaged: {why}")]
+    Damaged { file: String, why: String },
+}
+
+impl Error {
+    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let doing = doing.into();
+        move |source| Error::Io { doing, source }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

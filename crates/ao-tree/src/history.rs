@@ -1,0 +1,156 @@
+//! What the door remembers: the history, a line a commit, and each commit's record and snapshot.
+
+use std::ffi::OsStr;
+use std::io;
+
+use ao_contract::{HistoryLine, Record, Version};
+
+use crate::commit::{last, parent};
+use crate::diff::FileDiff;
+use crate::door::{Door, HISTORY, STATE_FILE_BYTES_MAX, UNDO};
+use crate::error::{Error, Result};
+use crate::fs::Fs;
+use crate::path::shown;
+use crate::plan::{Content, FILE_BYTES_MAX};
+use crate::stage::RECORD;
+
+impl<F: Fs> Door<F> {
+    /// All commits, oldest first.
+    pub fn history(&self) -> Result<Vec<HistoryLine>> {
+        let Some(state) = self.state()? else { return Ok(Vec::new()) };
+        let bytes = self.read_state(&state, HISTORY)?.unwrap_or_default();
+        let lines =
+            bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
+        lines
+            .map(|(index, line)| {
+                serde_json::from_slice(line).map_err(|error| Error::Damaged {
+                    file: format!("{}/{HISTORY}", self.layout.state),
+                    why: format!("line {}: {error}", index + 1),
+                })
+            })
+            .collect()
+    }
+
+    /// The commit of this id, or the newest one.
+    pub fn line(&self, id: Option<&str>) -> Result<HistoryLine> {
+        let mut lines = self.history()?;
+        match id {
+            None => lines.pop().ok_or(Error::EmptyHistory),
+            Some(id) => {
+                let found = lines.into_iter().find(|line| line.id == id);
+                found.ok_or_else(|| Error::NoSuchCommit { id: shown(id) })
+            }
+        }
+    }
+
+    /// What exactly a commit changed.
+    pub fn record(&self, id: &str) -> Result<Record> {
+        let file = format!("{UNDO}/{id}/{RECORD}");
+        let damaged =
+            |why: String| Error::Damaged { file: format!("{}/{file}", self.layout.state), why };
+        let state = self.state()?.ok_or_else(|| Error::NoSuchCommit { id: shown(id) })?;
+        let dir = self
+            .open_from(&state, &format!("{UNDO}/{id}"))
+            .map_err(Error::io(format!("open {file}")))?;
+        let dir = dir.ok_or_else(|| damaged("it is missing".into()))?;
+        let bytes =
+            self.read_state(&dir, RECORD)?.ok_or_else(|| damaged("it is missing".into()))?;
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// The bytes of a version that a commit replaced, checked against their name.
+    pub(crate) fn blob(&self, id: &str, version: &Version) -> Result<Option<Vec<u8>>> {
+        let Some(state) = self.state()? else { return Ok(None) };
+        let path = format!("{UNDO}/{id}");
+        let Some(dir) = self.open_from(&state, &path).map_err(Error::io(format!("open {path}")))?
+        else {
+            return Ok(None);
+        };
+        let bytes = match self.fs.read(
+            &dir,
+            OsStr::new(&version.hash),
+            FILE_BYTES_MAX.min(STATE_FILE_BYTES_MAX),
+        ) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => {
+                return Err(Error::Io { doing: format!("read {path}/{}", version.hash), source });
+            }
+        };
+        if blake3::hash(&bytes).to_hex().as_str() != version.hash {
+            return Err(Error::Damaged {
+                file: format!("{}/{path}/{}", self.layout.state, version.hash),
+                why: "its bytes are not the ones it is named after".into(),
+            });
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Both sides of each file that a commit changed. A side that is no longer kept is empty, and
+    /// its file is named in the second list.
+    pub fn diff(&self, id: &str) -> Result<(Vec<FileDiff>, Vec<String>)> {
+        let record = self.record(id)?;
+        let later = self.later_versions(id)?;
+        let (mut diffs, mut gone) = (Vec::new(), Vec::new());
+        for change in record.changes {
+            let before = match &change.before {
+                Some(version) => self.blob(id, version)?,
+                None => None,
+            };
+            let after = match &change.after {
+                Some(version) => later.find(self, &change.path, version)?,
+                None => None,
+            };
+            let is_whole = before.is_some() == change.before.is_some()
+                && after.is_some() == change.after.is_some();
+            if is_whole {
+                diffs.push(FileDiff { path: change.path, op: change.op, before, after });
+            } else {
+                gone.push(change.path);
+            }
+        }
+        Ok((diffs, gone))
+    }
+
+    fn later_versions(&self, id: &str) -> Result<Later> {
+        let ids: Vec<String> = self.history()?.into_iter().map(|line| line.id).collect();
+        let at = ids.iter().position(|known| known == id).map_or(ids.len(), |at| at + 1);
+        Ok(Later { ids: ids[at.min(ids.len())..].to_vec() })
+    }
+}
+
+/// Where the version that a commit wrote can be found: still in the tree, or in the snapshot of
+/// the commit that replaced it.
+struct Later {
+    ids: Vec<String>,
+}
+
+impl Later {
+    fn find<F: Fs>(
+        &self,
+        door: &Door<F>,
+        path: &str,
+        version: &Version,
+    ) -> Result<Option<Vec<u8>>> {
+        for id in &self.ids {
+            if let Some(bytes) = door.blob(id, version)? {
+                return Ok(Some(bytes));
+            }
+        }
+        let live = door.live(path)?;
+        Ok(live.filter(|content| content.hash == version.hash).map(|content| content.bytes))
+    }
+}
+
+impl<F: Fs> Door<F> {
+    /// A file in the tree, if it is there.
+    pub(crate) fn live(&self, path: &str) -> Result<Option<Content>> {
+        let look = || -> io::Result<Option<Content>> {
+            let Some(dir) = self.open(parent(path))? else { return Ok(None) };
+            let name = OsStr::new(last(path));
+            let Some(stat) = self.fs.stat(&dir, name)? else { return Ok(None) };
+            Ok(Some(Content::new(self.fs.read(&dir, name, FILE_BYTES_MAX)?, stat.mode)))
+        };
+        look().map_err(Error::io(format!("read {}", shown(path))))
+    }
+}

@@ -1,0 +1,485 @@
+//! Writes that slipped in between the last comparison and the exchange are in the displaced tree.
+//!
+//! They are found by comparing it with what the commit had seen, and carried into the live tree:
+//! never lost, and never in the way of a still newer one. Everything here can be done again after
+//! a crash, because whether a file was carried shows in the inodes themselves.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+use ao_contract::{Conflict, SlotKind, Version};
+
+use crate::commit::{last, parent};
+use crate::compare::{clash_reason, with_lines};
+use crate::door::{ARCHIVE, CONFLICTS, Door};
+use crate::error::{Error, Result};
+use crate::fs::{Entry, Fs, Kind, Stat};
+use crate::path::{TreePath, shown};
+use crate::plan::{Content, FILE_BYTES_MAX};
+use crate::script::{Base, Planned, Work};
+use crate::snapshot::join;
+use crate::stage::{CARRY, Room};
+
+/// How often an appender may catch us while its lines are being carried.
+const APPEND_ROUNDS_MAX: usize = 16;
+
+pub(crate) struct Late<'a, F: Fs> {
+    door: &'a Door<F>,
+    at: &'a Room<F::Dir>,
+    id: String,
+    carry: F::Dir,
+    /// The edits by path, with their place in the script.
+    edits: HashMap<String, (usize, Planned)>,
+    carried: Vec<String>,
+    conflicts: Vec<Conflict>,
+    /// Edits that did not come to be, because somebody else's version stays.
+    dropped: HashSet<usize>,
+    /// Edits that came to be with other bytes, because lines were added.
+    merged: HashMap<usize, Version>,
+}
+
+/// A name in the displaced tree, and where in the live tree it belongs.
+struct Spot<'s, D> {
+    path: &'s str,
+    /// The displaced folder; none if somebody had removed it.
+    dir: Option<&'s D>,
+    name: &'s OsStr,
+}
+
+impl<D> Spot<'_, D> {
+    fn displaced(&self) -> io::Result<(&D, &OsStr)> {
+        Ok((self.dir.ok_or(io::ErrorKind::NotFound)?, self.name))
+    }
+}
+
+impl<'a, F: Fs> Late<'a, F> {
+    /// Carries everything late, and corrects the record where an edit did not come to be.
+    pub(crate) fn settle(door: &'a Door<F>, work: &mut Work, at: &'a Room<F::Dir>) -> Result<()> {
+        let edits = work.script.changes.iter().cloned().enumerate();
+        let carry =
+            door.make_dirs(&at.here, CARRY).map_err(Error::io("open the carry directory"))?;
+        let mut late = Self {
+            door,
+            at,
+            id: work.script.id.clone(),
+            carry,
+            edits: edits.map(|(index, edit)| (edit.change.path.clone(), (index, edit))).collect(),
+            carried: Vec::new(),
+            conflicts: Vec::new(),
+            dropped: HashSet::new(),
+            merged: HashMap::new(),
+        };
+        for (slot, base) in work.script.slots.iter().zip(&work.bases) {
+            let look = late.slot(&slot.live, &slot.staged, slot.kind, base);
+            look.map_err(Error::io(format!("carry late changes of {}", slot.live)))?;
+        }
+        late.correct(work)
+    }
+
+    fn slot(&mut self, live: &str, staged: &str, kind: SlotKind, base: &Base) -> io::Result<()> {
+        let door = self.door;
+        match kind {
+            SlotKind::Dir => match door.open(staged)? {
+                Some(displaced) => self.folder(Some(&displaced), base, live),
+                // There was nothing to displace.
+                None => Ok(()),
+            },
+            SlotKind::File => {
+                let Some(dir) = door.open(parent(staged))? else { return Ok(()) };
+                let name = OsStr::new(last(staged));
+                let displaced = door.fs.stat(&dir, name)?;
+                self.edited(&Spot { path: live, dir: Some(&dir), name }, displaced.as_ref())
+            }
+        }
+    }
+
+    /// Compares one displaced folder (or its absence) with what it held before.
+    fn folder(&mut self, displaced: Option<&F::Dir>, base: &Base, path: &str) -> io::Result<()> {
+        let door = self.door;
+        let entries = displaced.map_or(Ok(Vec::new()), |dir| door.fs.list(dir))?;
+        let mut by_name: HashMap<&OsStr, &Entry> = HashMap::with_capacity(entries.len());
+        by_name.extend(entries.iter().map(|entry| (entry.name.as_os_str(), entry)));
+        let is_file = |name: &OsString| {
+            by_name.get(name.as_os_str()).is_some_and(|e| e.stat.kind != Kind::Dir)
+        };
+        let is_folder = |name: &OsString| {
+            by_name.get(name.as_os_str()).is_some_and(|e| e.stat.kind == Kind::Dir)
+        };
+        // What went comes first: a file may have made room for a folder of its name.
+        for (name, inode) in base.files.iter().filter(|file| !is_file(&file.0)) {
+            let path = join(path, name);
+            if self.edits.contains_key(&path) {
+                self.edited(&Spot { path: &path, dir: displaced, name }, None)?;
+            } else {
+                self.deleted(&path, name, *inode)?;
+            }
+        }
+        for (name, inner) in base.folders.iter().filter(|folder| !is_folder(&folder.0)) {
+            let path = join(path, name);
+            self.folder(None, inner, &path)?;
+            self.folder_deleted(&path)?;
+        }
+        let Some(dir) = displaced else { return Ok(()) };
+        for entry in &entries {
+            let path = join(path, &entry.name);
+            if entry.stat.kind == Kind::Dir {
+                self.inner_folder(dir, entry, base.folder(&entry.name), &path)?;
+            } else if self.edits.contains_key(&path) {
+                self.edited(
+                    &Spot { path: &path, dir: displaced, name: &entry.name },
+                    Some(&entry.stat),
+                )?;
+            } else {
+                let was = base.file(&entry.name);
+                self.untouched(
+                    &Spot { path: &path, dir: displaced, name: &entry.name },
+                    &entry.stat,
+                    was,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn inner_folder(
+        &mut self,
+        dir: &F::Dir,
+        entry: &Entry,
+        base: Option<&Base>,
+        path: &str,
+    ) -> io::Result<()> {
+        let inner = self.door.fs.open_dir(dir, &entry.name)?;
+        if base.is_none() {
+            self.live_folder(path)?;
+        }
+        self.folder(Some(&inner), base.unwrap_or(&Base::default()), path)
+    }
+
+    /// A file that no edit names: carried if somebody added or replaced it.
+    fn untouched(
+        &mut self,
+        spot: &Spot<'_, F::Dir>,
+        displaced: &Stat,
+        was: Option<u64>,
+    ) -> io::Result<()> {
+        if was == Some(displaced.inode) {
+            // The same inode stands in the live tree: an edit in place is there already.
+            return Ok(());
+        }
+        let live = self.live_stat(spot.path, spot.name)?;
+        match live {
+            Some(live) if live.inode == displaced.inode => return Ok(()),
+            Some(live) if Some(live.inode) != was => {
+                // Replaced once more after the exchange: that one is newer and stays.
+                return self
+                    .keep_displaced(spot, "two versions by others met; the newer one stays");
+            }
+            _ => {}
+        }
+        self.carry_into_live(spot)?;
+        self.carried.push(shown(spot.path));
+        Ok(())
+    }
+
+    fn deleted(&mut self, path: &str, name: &OsStr, was: u64) -> io::Result<()> {
+        let is_still_that = self.live_stat(path, name)?.is_some_and(|live| live.inode == was);
+        if is_still_that && let Some(dir) = self.door.open(parent(path))? {
+            self.door.fs.remove_file(&dir, name)?;
+            self.carried.push(shown(path));
+        }
+        Ok(())
+    }
+
+    fn folder_deleted(&mut self, path: &str) -> io::Result<()> {
+        match self.door.open(parent(path))? {
+            Some(dir) => self.door.remove_if_empty(&dir, last(path)),
+            None => Ok(()),
+        }
+    }
+
+    /// A file that an edit names: if somebody changed it too, theirs stays and ours is kept aside.
+    fn edited(&mut self, spot: &Spot<'_, F::Dir>, displaced: Option<&Stat>) -> io::Result<()> {
+        let Some((index, edit)) = self.edits.get(spot.path).cloned() else { return Ok(()) };
+        let theirs = match displaced {
+            Some(stat) if stat.kind == Kind::File => {
+                let (dir, name) = spot.displaced()?;
+                Some(Content::new(self.door.fs.read(dir, name, FILE_BYTES_MAX)?, stat.mode))
+            }
+            Some(_) => return self.stays_theirs(spot, index, &edit, None, true),
+            None => None,
+        };
+        let was = edit.change.before.as_ref();
+        let hash = theirs.as_ref().map(|content| &content.hash);
+        let is_as_before = hash == was.map(|version| &version.hash);
+        let is_as_ours = hash == edit.change.after.as_ref().map(|version| &version.hash);
+        if is_as_before || is_as_ours {
+            return Ok(());
+        }
+        if let (Some(theirs), Some(was)) = (&theirs, was)
+            && let Some(added) = added_lines(spot.path, &theirs.bytes, was)
+            && edit.inode.is_some()
+        {
+            return self.append(spot, index, added);
+        }
+        let version = theirs.as_ref().map(Content::version);
+        self.stays_theirs(spot, index, &edit, version, displaced.is_some())
+    }
+
+    fn stays_theirs(
+        &mut self,
+        spot: &Spot<'_, F::Dir>,
+        index: usize,
+        edit: &Planned,
+        theirs: Option<Version>,
+        is_there: bool,
+    ) -> io::Result<()> {
+        let live = self.live_stat(spot.path, spot.name)?;
+        let displaced = match spot.dir {
+            Some(dir) => self.door.fs.stat(dir, spot.name)?.map(|stat| stat.inode),
+            None => None,
+        };
+        let is_ours = live.as_ref().map(|stat| stat.inode) == edit.inode;
+        if is_ours {
+            self.keep_live(spot.path, spot.name)?;
+            match displaced {
+                Some(_) => self.carry_into_live(spot)?,
+                None if live.is_some() => self.remove_live(spot)?,
+                None => {}
+            }
+        } else if displaced.is_some() && live.map(|stat| stat.inode) != displaced {
+            self.keep_displaced(spot, "two versions by others met; the newer one stays")?;
+        }
+        let kept = format!("{CONFLICTS}/{}/{}", self.id, spot.path);
+        self.conflicts.push(Conflict {
+            path: spot.path.to_owned(),
+            why: clash_reason(edit.change.after.is_some(), is_there).to_owned(),
+            kept: edit.change.after.is_some().then_some(kept),
+            ours: edit.change.after.clone(),
+            live: theirs,
+            extra: ao_contract::Extra::default(),
+        });
+        self.dropped.insert(index);
+        Ok(())
+    }
+
+    /// Puts lines that somebody appended to the displaced file behind ours. Each round exchanges a
+    /// whole new file in; the name of a round's file tells its inode and how much of the file it
+    /// replaced had been read, so that a round is known to be done, and what came later is seen.
+    fn append(&mut self, spot: &Spot<'_, F::Dir>, index: usize, added: Vec<u8>) -> io::Result<()> {
+        let fs = &self.door.fs;
+        let live_dir = self.live_folder(parent(spot.path))?;
+        let mut pending = added;
+        for round in 0..APPEND_ROUNDS_MAX {
+            if pending.is_empty() {
+                break;
+            }
+            let prefix = format!("{index}-{round}.");
+            let (file, inode, read_len) = if let Some(found) = self.round(&prefix)? {
+                found
+            } else {
+                let current = match fs.read(&live_dir, spot.name, FILE_BYTES_MAX) {
+                    Ok(bytes) => bytes,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                    Err(error) => return Err(error),
+                };
+                self.make_round(
+                    &prefix,
+                    &with_lines(&current, &pending),
+                    current.len(),
+                    &live_dir,
+                    spot.name,
+                )?
+            };
+            let name = OsStr::new(&file);
+            let is_todo = fs.stat(&self.carry, name)?.is_some_and(|stat| stat.inode == inode);
+            if is_todo {
+                match fs.exchange((&self.carry, name), (&live_dir, spot.name)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        fs.rename_new((&self.carry, name), (&live_dir, spot.name))?;
+                    }
+                    done => done?,
+                }
+                fs.sync_dir(&live_dir)?;
+                fs.sync_dir(&self.carry)?;
+            }
+            pending = match fs.read(&self.carry, name, FILE_BYTES_MAX) {
+                Ok(replaced) => replaced.get(read_len..).unwrap_or_default().to_vec(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                Err(error) => return Err(error),
+            };
+        }
+        self.carried.push(shown(spot.path));
+        let stat = fs.stat(&live_dir, spot.name)?;
+        if let Some(stat) = stat {
+            let content = Content::new(fs.read(&live_dir, spot.name, FILE_BYTES_MAX)?, stat.mode);
+            self.merged.insert(index, content.version());
+        }
+        Ok(())
+    }
+
+    fn round(&self, prefix: &str) -> io::Result<Option<(String, u64, usize)>> {
+        let names = self
+            .door
+            .fs
+            .list(&self.carry)?
+            .into_iter()
+            .filter_map(|entry| entry.name.into_string().ok());
+        for name in names {
+            let Some(rest) = name.strip_prefix(prefix) else { continue };
+            let Some((inode, len)) = rest.split_once('.') else { continue };
+            if let (Ok(inode), Ok(len)) = (inode.parse(), len.parse()) {
+                return Ok(Some((name.clone(), inode, len)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn make_round(
+        &self,
+        prefix: &str,
+        bytes: &[u8],
+        read_len: usize,
+        live_dir: &F::Dir,
+        live_name: &OsStr,
+    ) -> io::Result<(String, u64, usize)> {
+        let fs = &self.door.fs;
+        let fresh = OsStr::new("fresh");
+        self.door.remove_tree(&self.carry, fresh)?;
+        let mode = fs.stat(live_dir, live_name)?.map_or(0o644, |stat| stat.mode);
+        fs.create(&self.carry, fresh, bytes, mode)?;
+        if fs.stat(live_dir, live_name)?.is_some_and(|stat| stat.kind == Kind::File) {
+            fs.copy_attributes((live_dir, live_name), (&self.carry, fresh))?;
+        }
+        fs.sync_file(&self.carry, fresh)?;
+        let inode = fs.stat(&self.carry, fresh)?.ok_or(io::ErrorKind::NotFound)?.inode;
+        let name = format!("{prefix}{inode}.{read_len}");
+        fs.rename((&self.carry, fresh), (&self.carry, OsStr::new(&name)))?;
+        fs.sync_dir(&self.carry)?;
+        Ok((name, inode, read_len))
+    }
+
+    fn live_stat(&self, path: &str, name: &OsStr) -> io::Result<Option<Stat>> {
+        match self.door.open(parent(path))? {
+            Some(dir) => self.door.fs.stat(&dir, name),
+            None => Ok(None),
+        }
+    }
+
+    /// The live folder of this path, made if it is missing.
+    fn live_folder(&self, path: &str) -> io::Result<F::Dir> {
+        self.door.make_dirs(&self.door.fs.top(), path)
+    }
+
+    /// The displaced file takes its place in the live tree, under its old name and inode.
+    fn carry_into_live(&self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
+        let fs = &self.door.fs;
+        let live = self.live_folder(parent(spot.path))?;
+        let link = OsStr::new("link");
+        self.door.remove_tree(&self.carry, link)?;
+        fs.link(spot.displaced()?, (&self.carry, link))?;
+        fs.rename((&self.carry, link), (&live, spot.name))
+    }
+
+    fn remove_live(&self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
+        match self.door.open(parent(spot.path))? {
+            Some(dir) => self.door.fs.remove_file(&dir, spot.name),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps what stands in the live tree aside, before it is replaced.
+    fn keep_live(&self, path: &str, name: &OsStr) -> io::Result<()> {
+        match self.door.open(parent(path))? {
+            Some(dir) if self.door.fs.stat(&dir, name)?.is_some() => self.keep(&dir, name, path),
+            _ => Ok(()),
+        }
+    }
+
+    fn keep_displaced(&mut self, spot: &Spot<'_, F::Dir>, why: &str) -> io::Result<()> {
+        let path = format!("{}.displaced", spot.path);
+        let (dir, name) = spot.displaced()?;
+        self.keep(dir, name, &path)?;
+        let kept = format!("{CONFLICTS}/{}/{}", self.id, shown(&path));
+        self.conflicts.push(Conflict {
+            path: shown(spot.path),
+            why: why.to_owned(),
+            kept: Some(kept),
+            ours: None,
+            live: None,
+            extra: ao_contract::Extra::default(),
+        });
+        Ok(())
+    }
+
+    fn keep(&self, dir: &F::Dir, name: &OsStr, path: &str) -> io::Result<()> {
+        let conflicts = self.door.make_dirs(&self.at.here, CONFLICTS)?;
+        let folder = self.door.make_dirs(&conflicts, parent(path))?;
+        match self.door.fs.link((dir, name), (&folder, OsStr::new(last(path)))) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the carried files durable, and the record true.
+    fn correct(self, work: &mut Work) -> Result<()> {
+        if self.carried.is_empty() && self.conflicts.is_empty() {
+            return Ok(());
+        }
+        let door = self.door;
+        let script = &mut work.script;
+        for (index, version) in self.merged {
+            script.changes[index].change.after = Some(version);
+        }
+        for index in &self.dropped {
+            let change = &script.changes[*index].change;
+            if change.after.is_none()
+                && let Some(archive) =
+                    door.open_from(&self.at.here, ARCHIVE).map_err(Error::io("open the archive"))?
+                && let Some(dir) = door
+                    .open_from(&archive, parent(&change.path))
+                    .map_err(Error::io("open the archive"))?
+            {
+                door.remove_tree(&dir, OsStr::new(last(&change.path)))
+                    .map_err(Error::io("correct the archive"))?;
+            }
+        }
+        let mut index = 0;
+        script.changes.retain(|_| {
+            index += 1;
+            !self.dropped.contains(&(index - 1))
+        });
+        script.carried.extend(self.carried);
+        script.carried.sort_unstable();
+        script.carried.dedup();
+        script.conflicts.extend(self.conflicts);
+        if door
+            .fs
+            .stat(&self.at.here, OsStr::new(crate::door::HISTORY))
+            .map_err(Error::io("look at the record"))?
+            .is_some()
+        {
+            door.stage_record(work, self.at)?;
+        }
+        let sync = || {
+            for held in &door.layout.held {
+                let path =
+                    if held.is_dir { held.path.as_str() } else { parent(held.path.as_str()) };
+                if let Some(dir) = door.open(path)? {
+                    door.fs.sync_tree(&dir)?;
+                }
+            }
+            door.fs.sync_tree(&self.at.here)
+        };
+        sync().map_err(Error::io("make late changes durable"))
+    }
+}
+
+/// What was added to a line file since `was`, if nothing else changed in it.
+fn added_lines(path: &str, theirs: &[u8], was: &Version) -> Option<Vec<u8>> {
+    if !TreePath::parse(path).is_ok_and(|path| path.is_line_file()) {
+        return None;
+    }
+    let (start, added) = theirs.split_at_checked(usize::try_from(was.size).ok()?)?;
+    (blake3::hash(start).to_hex().as_str() == was.hash).then(|| added.to_vec())
+}

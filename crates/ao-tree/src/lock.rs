@@ -1,0 +1,219 @@
+//! The two kernel locks: `run.lock`, which one run holds for as long as it lives, and
+//! `commit.lock`, which readers share and a commit holds for an instant.
+//!
+//! A lock's content only says who holds it. Whether it is held is the kernel's word, so a lock
+//! goes with its process, however that ends.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::path::shown;
+
+const READERS_WAIT: Duration = Duration::from_secs(30);
+const COMMIT_WAIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(2);
+/// Where the kernel has no locks, a lock of this age whose process is gone is taken.
+const STALE_AFTER: Duration = Duration::from_hours(12);
+const LOCK_FILE_BYTES_MAX: u64 = 4096;
+
+/// Who takes the lock, as its file will say. The clock and the host are the caller's to know.
+#[derive(Debug, Clone)]
+pub struct Holder {
+    pub process: u32,
+    /// When the process started, in the kernel's ticks: tells a reused process id.
+    pub process_start: u64,
+    pub host: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+}
+
+/// The lock of a run, held until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+    /// Who had left the lock behind without giving it back, if somebody had.
+    pub left_by: Option<String>,
+}
+
+impl RunLock {
+    /// Takes the lock or fails at once; who is refused has changed nothing.
+    pub fn take(state_dir: &Path, holder: &Holder) -> Result<Self> {
+        let path = state_dir.join("run.lock");
+        make_state_dir(state_dir)?;
+        let mut file = open_linked(&path, |file| try_exclusive(file, &path))?;
+        let left_by = describe(&content_of(&file));
+        let write = |file: &mut File| {
+            file.set_len(0)?;
+            file.rewind()?;
+            let Holder { process, process_start, host, started_at } = holder;
+            file.write_all(format!("{process}\n{process_start}\n{host}\n{started_at}\n").as_bytes())
+        };
+        write(&mut file).map_err(Error::io(format!("write {}", path.display())))?;
+        Ok(Self { file, left_by })
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // An empty file tells the next one that the lock was given back; should this fail, it
+        // only reads of a holder that is gone.
+        let _ = self.file.set_len(0);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+fn make_state_dir(dir: &Path) -> Result<()> {
+    match std::fs::create_dir(dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::Io { doing: format!("make {}", dir.display()), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens and locks a file, and makes sure that its name still leads to it: a lock on a file that
+/// was removed meanwhile keeps nobody out.
+fn open_linked(path: &Path, lock: impl Fn(&File) -> Result<()>) -> Result<File> {
+    let doing = || Error::io(format!("open {}", path.display()));
+    loop {
+        let file = open_lock(path).map_err(doing())?;
+        lock(&file)?;
+        let held = file.metadata().map_err(doing())?;
+        match std::fs::symlink_metadata(path) {
+            Ok(named) if (named.dev(), named.ino()) == (held.dev(), held.ino()) => return Ok(file),
+            _ => {}
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+fn open_lock(path: &Path) -> io::Result<File> {
+    let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o644)
+        .custom_flags(no_follow)
+        .open(path)
+}
+
+fn try_exclusive(file: &File, path: &Path) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let who = describe(&content_of(file)).unwrap_or_else(|| "it does not say who".into());
+            Err(Error::Locked { holder: who })
+        }
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            by_content(file)
+        }
+        Err(TryLockError::Error(source)) => {
+            Err(Error::Io { doing: format!("lock {}", path.display()), source })
+        }
+    }
+}
+
+/// The rule for file systems without kernel locks: held while its process lives, and for twelve
+/// hours after it was taken.
+fn by_content(file: &File) -> Result<()> {
+    let content = content_of(file);
+    let Some(who) = describe(&content) else { return Ok(()) };
+    let process = content.lines().next().unwrap_or_default();
+    let is_alive =
+        process.parse::<u32>().is_ok_and(|id| Path::new(&format!("/proc/{id}")).exists());
+    let age = file
+        .metadata()
+        .and_then(|found| found.modified())
+        .ok()
+        .and_then(|time| time.elapsed().ok());
+    if is_alive || age.is_none_or(|age| age < STALE_AFTER) {
+        return Err(Error::Locked {
+            holder: format!("{who} (this file system has no kernel locks)"),
+        });
+    }
+    Ok(())
+}
+
+fn content_of(mut file: &File) -> String {
+    let mut bytes = Vec::new();
+    let read = file.rewind().and_then(|()| file.take(LOCK_FILE_BYTES_MAX).read_to_end(&mut bytes));
+    if read.is_err() {
+        bytes.clear();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn describe(content: &str) -> Option<String> {
+    let mut lines = content.lines();
+    let process = lines.next().filter(|line| !line.trim().is_empty())?;
+    let since = lines.nth(2).unwrap_or("an unknown time");
+    Some(format!("process {} since {}", shown(process.trim()), shown(since)))
+}
+
+/// Held by a reader: no commit is published while it lives.
+#[derive(Debug)]
+pub struct ReadLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
+
+/// Shares `commit.lock` with other readers. Where there is no state directory yet, or it cannot
+/// be written, there is nothing to wait for.
+pub fn share(state_dir: &Path) -> Result<ReadLock> {
+    let path = state_dir.join("commit.lock");
+    let Ok(file) = open_lock(&path) else { return Ok(ReadLock(None)) };
+    let since = Instant::now();
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(ReadLock(Some(file))),
+            Err(TryLockError::WouldBlock) if since.elapsed() < COMMIT_WAIT => {
+                std::thread::sleep(POLL);
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Locked { holder: "a commit that is being published".into() });
+            }
+            Err(TryLockError::Error(_)) => return Ok(ReadLock(None)),
+        }
+    }
+}
+
+/// Waits until no reader is left, and keeps new ones out.
+pub(crate) fn exclusive(path: &Path) -> Result<File> {
+    let since = Instant::now();
+    open_linked(path, |file| {
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) if since.elapsed() < READERS_WAIT => {
+                    std::thread::sleep(POLL);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::ReadersStay { seconds: READERS_WAIT.as_secs() });
+                }
+                // No kernel locks here: readers go by the counter.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                    return Ok(());
+                }
+                Err(TryLockError::Error(source)) => {
+                    return Err(Error::Io { doing: format!("lock {}", path.display()), source });
+                }
+            }
+        }
+    })
+}
+
+/// When this process started, in the kernel's ticks since boot; 0 where that cannot be known.
+pub fn process_start() -> u64 {
+    let Ok(text) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
+    // The second field is a name in parentheses that may hold anything.
+    let after_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+    after_name.split_whitespace().nth(19).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
+}
+
+/// This machine's name, for the lock's content.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

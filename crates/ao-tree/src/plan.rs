@@ -1,0 +1,289 @@
+//! From edits to what exactly would change: each path with what is there now and what will be.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io;
+
+use ao_contract::{Change, ChangeOp, Conflict, Extra, Version};
+
+use crate::door::Door;
+use crate::error::{Error, Result};
+use crate::fs::Fs;
+use crate::path::{TreePath, fold};
+use crate::snapshot::{Part, Snapshot, Standing};
+
+/// A larger file is not knowledge; it is left alone.
+pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub const EDITS_MAX: usize = 200_000;
+pub(crate) const NEW_FILE_MODE: u32 = 0o644;
+
+/// One proposed change to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub path: String,
+    pub action: Action,
+    /// For a file that is not there; one that is keeps its mode.
+    pub mode: Option<u32>,
+    pub reason: String,
+    pub sources: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    Write(Vec<u8>),
+    Delete,
+}
+
+/// An edit that was not made, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub path: String,
+    pub why: String,
+}
+
+/// A file that is to change: `before` is what the edit was made against.
+#[derive(Debug, Clone)]
+pub(crate) struct Touched {
+    pub(crate) part: usize,
+    pub(crate) before: Option<Content>,
+    pub(crate) after: Option<Content>,
+    pub(crate) reason: String,
+    pub(crate) sources: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) hash: String,
+    pub(crate) mode: u32,
+}
+
+impl Content {
+    pub(crate) fn new(bytes: Vec<u8>, mode: u32) -> Self {
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        Self { bytes, hash, mode }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        let size = self.bytes.len() as u64;
+        Version { hash: self.hash.clone(), mode: self.mode, size, extra: Extra::default() }
+    }
+}
+
+impl Touched {
+    pub(crate) fn change(&self, path: &TreePath) -> Change {
+        let op = match (&self.before, &self.after) {
+            (None, _) => ChangeOp::Add,
+            (Some(_), Some(_)) => ChangeOp::Change,
+            (Some(_), None) => ChangeOp::Delete,
+        };
+        Change {
+            path: path.to_string(),
+            op,
+            before: self.before.as_ref().map(Content::version),
+            after: self.after.as_ref().map(Content::version),
+            reason: self.reason.clone(),
+            sources: self.sources.clone(),
+            extra: Extra::default(),
+        }
+    }
+}
+
+/// What `ao` had for a file that somebody else changed meanwhile.
+#[derive(Debug, Clone)]
+pub(crate) struct Clash {
+    pub(crate) conflict: Conflict,
+    pub(crate) ours: Option<Content>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) touched: BTreeMap<TreePath, Touched>,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) clashes: Vec<Clash>,
+}
+
+impl Plan {
+    pub(crate) fn parts(&self) -> HashSet<usize> {
+        self.touched.values().map(|touched| touched.part).collect()
+    }
+
+    /// What staging, the undo snapshot and the archive will take.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let size = |content: &Option<Content>| content.as_ref().map_or(0, |c| c.bytes.len() as u64);
+        let of = |touched: &Touched| {
+            let archived = if touched.after.is_none() { size(&touched.before) } else { 0 };
+            size(&touched.before) + size(&touched.after) + archived
+        };
+        self.touched.values().map(of).sum()
+    }
+}
+
+impl<F: Fs> Door<F> {
+    pub(crate) fn plan(&self, edits: Vec<Edit>, snapshot: &Snapshot) -> Result<Plan> {
+        let mut names = NewNames::default();
+        let mut plan = Plan::default();
+        for edit in edits {
+            let shown_path = edit.path.clone();
+            match self.plan_one(edit, snapshot, &mut names, &plan)? {
+                Planned::Touch(path, touched) => drop(plan.touched.insert(path, touched)),
+                Planned::AsItIs => {}
+                Planned::Refuse(why) => plan.refused.push(Refused { path: shown_path, why }),
+            }
+        }
+        Ok(plan)
+    }
+
+    fn plan_one(
+        &self,
+        edit: Edit,
+        snapshot: &Snapshot,
+        names: &mut NewNames,
+        plan: &Plan,
+    ) -> Result<Planned> {
+        let path = match TreePath::parse(&edit.path) {
+            Ok(path) => path,
+            Err(doubt) => return Ok(Planned::Refuse(doubt)),
+        };
+        let Some(part) = self.layout.part_of(&path) else {
+            let why =
+                format!("it lies outside of what may change: {}", self.layout.describe_held());
+            return Ok(Planned::Refuse(why));
+        };
+        if let Some(why) = snapshot.blocked(&path) {
+            return Ok(Planned::Refuse(why));
+        }
+        if plan.touched.contains_key(&path) {
+            return Ok(Planned::Refuse(
+                "another edit of this request touches the same file".into(),
+            ));
+        }
+        let before = match self.stands(&path, part, snapshot)? {
+            Ok(before) => before,
+            Err(why) => return Ok(Planned::Refuse(why)),
+        };
+        let after = match edit.action {
+            Action::Write(bytes) if bytes.len() as u64 > FILE_BYTES_MAX => {
+                return Ok(Planned::Refuse(format!(
+                    "its content is larger than {FILE_BYTES_MAX} bytes"
+                )));
+            }
+            Action::Write(bytes) => {
+                let mode = before.as_ref().map(|b| b.mode).or(edit.mode);
+                Some(Content::new(bytes, mode.unwrap_or(NEW_FILE_MODE)))
+            }
+            Action::Delete if before.is_none() => {
+                return Ok(Planned::Refuse("there is no such file to delete".into()));
+            }
+            Action::Delete => None,
+        };
+        if let (Some(before), Some(after)) = (&before, &after)
+            && before.hash == after.hash
+        {
+            return Ok(Planned::AsItIs);
+        }
+        if before.is_none()
+            && let Err(why) =
+                names.admit(&path, &self.layout.held[part].path, &snapshot.parts[part])
+        {
+            return Ok(Planned::Refuse(why));
+        }
+        let Edit { reason, sources, .. } = edit;
+        Ok(Planned::Touch(path, Touched { part, before, after, reason, sources }))
+    }
+
+    /// The file at this path as it is now, or why no file can be written there.
+    pub(crate) fn stands(
+        &self,
+        path: &TreePath,
+        part: usize,
+        snapshot: &Snapshot,
+    ) -> Result<std::result::Result<Option<Content>, String>> {
+        let rest = path.beneath(&self.layout.held[part].path).unwrap_or("");
+        match snapshot.standing(part, rest) {
+            Standing::Nothing => Ok(Ok(None)),
+            Standing::Folder => Ok(Err("it is a directory".into())),
+            Standing::BeneathFile => Ok(Err("a directory of its path is a file".into())),
+            Standing::File(stat) if stat.size > FILE_BYTES_MAX => {
+                Ok(Err(format!("it is larger than {FILE_BYTES_MAX} bytes")))
+            }
+            Standing::File(stat) => Ok(Ok(self.content(path, stat.mode)?)),
+        }
+    }
+
+    fn content(&self, path: &TreePath, mode: u32) -> Result<Option<Content>> {
+        let (folder, name) = path.split_last();
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let Some(dir) = self.open(folder)? else { return Ok(None) };
+            match self.fs.read(&dir, OsStr::new(name), FILE_BYTES_MAX) {
+                Ok(bytes) => Ok(Some(bytes)),
+                // It went between the walk and the look: the next comparison sees that too.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        };
+        let bytes = read().map_err(Error::io(format!("read {path}")))?;
+        Ok(bytes.map(|bytes| Content::new(bytes, mode)))
+    }
+}
+
+enum Planned {
+    Touch(TreePath, Touched),
+    /// The file says already what the edit wants.
+    AsItIs,
+    Refuse(String),
+}
+
+/// Names that this request brings: none may meet another one by case or normal form, and none
+/// may need a directory where a file is.
+#[derive(Default)]
+struct NewNames {
+    /// For each folder: the folded name, and the name that has it.
+    taken: HashMap<String, HashMap<String, String>>,
+    files: HashSet<String>,
+    folders: HashSet<String>,
+}
+
+impl NewNames {
+    fn admit(
+        &mut self,
+        path: &TreePath,
+        held: &TreePath,
+        part: &Part,
+    ) -> std::result::Result<(), String> {
+        let Some(rest) = path.beneath(held) else { return Ok(()) };
+        if self.folders.contains(path.as_str()) {
+            return Err("another edit of this request needs a directory of this name".into());
+        }
+        let mut folder_path = held.as_str().to_owned();
+        let mut folder = match part {
+            Part::Dir(folder) => Some(folder),
+            _ => None,
+        };
+        for name in rest.split('/') {
+            let here = self.taken.entry(folder_path.clone()).or_insert_with(|| names_in(folder));
+            let owner = here.entry(fold(name)).or_insert_with(|| name.to_owned());
+            if owner != name {
+                return Err(format!(
+                    "its name `{name}` differs from `{owner}` only in case or normal form"
+                ));
+            }
+            if self.files.contains(&folder_path) {
+                return Err("a directory of its path is a file that this request writes".into());
+            }
+            self.folders.insert(folder_path.clone());
+            folder = folder.and_then(|folder| folder.folder(OsStr::new(name)));
+            folder_path.push('/');
+            folder_path.push_str(name);
+        }
+        self.files.insert(folder_path);
+        Ok(())
+    }
+}
+
+fn names_in(folder: Option<&crate::snapshot::Folder>) -> HashMap<String, String> {
+    let Some(folder) = folder else { return HashMap::new() };
+    let names =
+        folder.files.iter().map(|entry| &entry.name).chain(folder.folders.iter().map(|f| &f.0));
+    names.filter_map(|name| name.to_str()).map(|name| (fold(name), name.to_owned())).collect()
+}

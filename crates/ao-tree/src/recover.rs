@@ -1,0 +1,298 @@
+//! Recovery: what a run that was cut off left behind is finished or removed, before anything else.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use ao_contract::Marker;
+
+use crate::door::{Door, STAGING};
+use crate::error::{Error, Result};
+use crate::fs::{Fs, Kind};
+use crate::lock::exclusive;
+use crate::path::{check_id, shown};
+use crate::script::{MARKER_PREFIX, read_marker};
+use crate::stage::Room;
+
+/// Where doubtful markers and their staging go when a person says so.
+const QUARANTINE: &str = "quarantine";
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// The commit that was decided, and is finished now.
+    pub finished: Option<String>,
+    /// Transactions that were never decided, and are gone now.
+    pub removed: Vec<String>,
+    /// Finished markers of another tool, removed with what belonged to them.
+    pub foreign: Vec<String>,
+    /// What a person asked to be set aside.
+    pub set_aside: Vec<String>,
+}
+
+impl Recovery {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A marker file, and what may be thought of it.
+enum Found {
+    Ours(Marker),
+    /// Another tool's, whose commit was complete: only its leavings are there.
+    ForeignDone {
+        iteration_id: String,
+    },
+    Doubtful(String),
+}
+
+impl<F: Fs> Door<F> {
+    /// Finishes a decided commit, or removes an undecided one. Doing it twice is doing it once.
+    pub fn recover(&self) -> Result<Recovery> {
+        let Some(state) = self.state()? else { return Ok(Recovery::default()) };
+        let mut recovery = Recovery::default();
+        let mut ours = Vec::new();
+        let mut foreign = Vec::new();
+        // All markers are looked at before anything is touched.
+        for name in self.markers(&state)? {
+            match self.examine(&state, &name)? {
+                Found::Ours(marker) => ours.push((name, marker)),
+                Found::ForeignDone { iteration_id } => foreign.push((name, iteration_id)),
+                Found::Doubtful(doubt) => {
+                    return Err(Error::Doubt { file: self.state_path(&name), doubt });
+                }
+            }
+        }
+        if let [(first, _), (second, _), ..] = ours.as_slice() {
+            let doubt = format!("there is another marker beside it, {}", shown(second));
+            return Err(Error::Doubt { file: self.state_path(first), doubt });
+        }
+        for (name, iteration_id) in foreign {
+            self.remove_foreign(&state, &name, &iteration_id)?;
+            recovery.foreign.push(name);
+        }
+        if let Some((_, marker)) = ours.pop() {
+            recovery.finished = Some(self.roll_forward(&state, &marker)?);
+        }
+        recovery.removed = self.remove_leftovers(&state)?;
+        self.settle_generation(&state)?;
+        Ok(recovery)
+    }
+
+    /// Moves doubtful markers and all staging out of the way, at a person's word: the tree stays
+    /// as it is, and nothing is thrown away.
+    pub fn set_aside(&self, id: &str) -> Result<Recovery> {
+        check_id(id).map_err(|doubt| Error::BadId { id: shown(id), doubt })?;
+        let Some(state) = self.state()? else { return Ok(Recovery::default()) };
+        let mut moved = Vec::new();
+        let doing = || Error::io("set the marker aside");
+        let (mut names, mut ours) = (Vec::new(), Vec::new());
+        for name in self.markers(&state)? {
+            match self.examine_or_stuck(&state, &name)? {
+                Found::Doubtful(_) => names.push(name),
+                Found::Ours(_) => ours.push(name),
+                Found::ForeignDone { .. } => {}
+            }
+        }
+        // Two markers cannot both be followed.
+        if ours.len() > 1 {
+            names.append(&mut ours);
+        }
+        if names.is_empty() {
+            return self.recover();
+        }
+        let place = self.make_dirs(&state, &format!("{QUARANTINE}/{id}")).map_err(doing())?;
+        names.push(STAGING.to_owned());
+        for name in names {
+            if self.fs.stat(&state, OsStr::new(&name)).map_err(doing())?.is_some() {
+                let to = OsStr::new(&name);
+                self.fs.rename_new((&state, to), (&place, to)).map_err(doing())?;
+                moved.push(format!("{} -> {QUARANTINE}/{id}/", shown(&name)));
+            }
+        }
+        self.fs.sync_dir(&place).map_err(doing())?;
+        self.fs.sync_dir(&state).map_err(doing())?;
+        let mut recovery = self.recover()?;
+        recovery.set_aside = moved;
+        Ok(recovery)
+    }
+
+    /// The commit that a reader finds cut off, if there is one.
+    pub fn interrupted(&self) -> Result<Option<String>> {
+        let Some(state) = self.state()? else { return Ok(None) };
+        Ok(self
+            .markers(&state)?
+            .into_iter()
+            .next()
+            .map(|name| shown(name.trim_start_matches(MARKER_PREFIX))))
+    }
+
+    fn markers(&self, state: &F::Dir) -> Result<Vec<String>> {
+        let listed =
+            self.fs.list(state).map_err(Error::io(format!("list {}", self.layout.state)))?;
+        let names = listed.into_iter().map(|entry| entry.name.to_string_lossy().into_owned());
+        let mut markers: Vec<String> =
+            names.filter(|name| name.starts_with(MARKER_PREFIX)).collect();
+        markers.sort_unstable();
+        Ok(markers)
+    }
+
+    fn state_path(&self, name: &str) -> String {
+        format!("{}/{}/{}", self.layout.root_name, self.layout.state, shown(name))
+    }
+
+    fn examine(&self, state: &F::Dir, name: &str) -> Result<Found> {
+        let bytes = match self.read_state(state, name) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => return Ok(Found::Doubtful(error.to_string())),
+        };
+        if let Some(found) = foreign(&bytes) {
+            return Ok(found);
+        }
+        let marker = match read_marker(&bytes) {
+            Ok(marker) => marker,
+            Err(doubt) => return Ok(Found::Doubtful(doubt)),
+        };
+        Ok(match self.doubt(state, name, &marker)? {
+            Some(doubt) => Found::Doubtful(doubt),
+            None => Found::Ours(marker),
+        })
+    }
+
+    /// As [`Door::examine`], and a marker whose directories cannot be told apart counts as
+    /// doubtful too.
+    fn examine_or_stuck(&self, state: &F::Dir, name: &str) -> Result<Found> {
+        match self.examine(state, name)? {
+            Found::Ours(marker) => Ok(match self.stuck_slot(&marker)? {
+                Some(slot) => Found::Doubtful(format!("{slot} is not what the marker says")),
+                None => Found::Ours(marker),
+            }),
+            found => Ok(found),
+        }
+    }
+
+    /// Why a whole marker of ours must still not be followed.
+    fn doubt(&self, state: &F::Dir, name: &str, marker: &Marker) -> Result<Option<String>> {
+        let id = &marker.iteration_id;
+        if check_id(id).is_err() || name != format!("{MARKER_PREFIX}{id}") {
+            return Ok(Some(format!("it says that it belongs to {}", shown(id))));
+        }
+        for slot in &marker.slots {
+            let held = crate::path::TreePath::parse(&slot.live).ok();
+            let is_held = held.is_some_and(|path| {
+                self.layout.part_of(&path).is_some()
+                    || self.layout.held.iter().any(|held| held.path == path)
+            });
+            let staged = format!(
+                "{}/{STAGING}/{id}/{}/{}",
+                self.layout.state, self.layout.root_name, slot.live
+            );
+            if !is_held || slot.staged != staged {
+                return Ok(Some(format!(
+                    "it names {}, which lies outside of what may change",
+                    shown(&slot.live)
+                )));
+            }
+        }
+        let Some(room) = self.open_room(state, id)? else {
+            return Ok(Some("its staging is missing".into()));
+        };
+        Ok(self.load(marker, &room)?.err())
+    }
+
+    fn open_room(&self, state: &F::Dir, id: &str) -> Result<Option<F::Dir>> {
+        self.open_from(state, &format!("{STAGING}/{id}")).map_err(Error::io("open the staging"))
+    }
+
+    fn roll_forward(&self, state: &F::Dir, marker: &Marker) -> Result<String> {
+        let id = &marker.iteration_id;
+        let missing = |doubt: String| Error::Doubt {
+            file: self.state_path(&format!("{MARKER_PREFIX}{id}")),
+            doubt,
+        };
+        let room =
+            self.open_room(state, id)?.ok_or_else(|| missing("its staging is missing".into()))?;
+        let mut work = self.load(marker, &room)?.map_err(missing)?;
+        let staging = self.open_from(state, STAGING).map_err(Error::io("open the staging"))?;
+        let staging = staging.ok_or_else(|| missing("its staging is missing".into()))?;
+        let at = Room { state: state.clone(), staging, here: room };
+        let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
+        let finished = self.finish(&mut work, &at, Duration::ZERO);
+        drop(readers);
+        match finished {
+            Ok(()) => Ok(id.clone()),
+            Err(doubt @ Error::Doubt { .. }) => Err(doubt),
+            Err(error) => Err(Error::Unfinished { id: id.clone(), source: Box::new(error) }),
+        }
+    }
+
+    fn remove_leftovers(&self, state: &F::Dir) -> Result<Vec<String>> {
+        let doing = || Error::io("remove leftover staging");
+        let Some(staging) = self.open_from(state, STAGING).map_err(doing())? else {
+            return Ok(Vec::new());
+        };
+        let mut removed = Vec::new();
+        for entry in self.fs.list(&staging).map_err(doing())? {
+            let name = entry.name.to_string_lossy().into_owned();
+            if entry.name.to_str().is_some() && entry.stat.kind == Kind::Dir {
+                self.clear_staging(&name, &staging, state)?;
+            } else {
+                self.remove_tree(&staging, &entry.name).map_err(doing())?;
+            }
+            removed.push(shown(&name));
+        }
+        self.remove_if_empty(state, STAGING).map_err(doing())?;
+        removed.sort_unstable();
+        Ok(removed)
+    }
+
+    fn remove_foreign(&self, state: &F::Dir, marker: &str, iteration_id: &str) -> Result<()> {
+        let remove = || {
+            if let Some(staging) = self.open_from(state, STAGING)? {
+                self.remove_tree(&staging, OsStr::new(iteration_id))?;
+            }
+            self.remove_tree(state, OsStr::new(&format!("prev.{iteration_id}")))?;
+            self.fs.remove_file(state, OsStr::new(marker))?;
+            self.fs.sync_dir(state)
+        };
+        remove().map_err(Error::io(format!("remove {marker}")))
+    }
+
+    /// A slot that is neither before nor after.
+    fn stuck_slot(&self, marker: &Marker) -> Result<Option<String>> {
+        use crate::commit::{last, parent};
+        for slot in marker.slots.iter().filter(|slot| slot.kind == ao_contract::SlotKind::Dir) {
+            let inode = |path: &str| -> std::io::Result<Option<u64>> {
+                let Some(dir) = self.open(parent(path))? else { return Ok(None) };
+                Ok(self.fs.stat(&dir, OsStr::new(last(path)))?.map(|stat| stat.inode))
+            };
+            let doing = || Error::io(format!("look at {}", slot.live));
+            let is_todo = inode(&slot.staged).map_err(doing())? == slot.new_inode;
+            if is_todo && inode(&slot.live).map_err(doing())? != slot.old_inode {
+                return Ok(Some(slot.live.clone()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Markers of another tool have no `format`. Only a finished one can be dealt with: an unfinished
+/// one says neither which side of a swap is where, nor whether it is all there.
+fn foreign(bytes: &[u8]) -> Option<Found> {
+    let marker: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    if marker.get("format").is_some() {
+        return None;
+    }
+    let state = marker.get("state")?.as_str()?;
+    let iteration_id = marker.get("iteration_id")?.as_str()?.to_owned();
+    if check_id(&iteration_id).is_err() {
+        return Some(Found::Doubtful(
+            "another tool left it, and its id is not one that a file may have".into(),
+        ));
+    }
+    if state == "DONE" {
+        return Some(Found::ForeignDone { iteration_id });
+    }
+    Some(Found::Doubtful(format!(
+        "another tool left it in the middle of a commit (state {})",
+        shown(state)
+    )))
+}

@@ -1,0 +1,285 @@
+//! What is left to do once a commit is decided, written down beside the staged tree: recovery
+//! reads it back and does the same as the commit would have done.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use ao_contract::{
+    Change, Conflict, Extra, HistoryLine, Marker, MarkerFormat, MarkerState, Method, Record,
+    SchemaVersion, Slot,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::apply::Request;
+use crate::door::Door;
+use crate::error::{Error, Result};
+use crate::fs::Fs;
+use crate::plan::Plan;
+use crate::snapshot::Folder;
+
+pub(crate) const SCRIPT: &str = "script.json";
+pub(crate) const BASE: &str = "base";
+pub(crate) const MARKER_PREFIX: &str = "COMMIT-MARKER.";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Script {
+    pub(crate) id: String,
+    pub(crate) at: String,
+    pub(crate) why: String,
+    pub(crate) undo_of: Vec<String>,
+    pub(crate) method: Method,
+    pub(crate) changes: Vec<Planned>,
+    pub(crate) carried: Vec<String>,
+    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) slots: Vec<Slot>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    pub(crate) change: Change,
+    /// The staged file, by which it is known wherever it is moved.
+    pub(crate) inode: Option<u64>,
+}
+
+impl Script {
+    /// A script with no change in it yet.
+    pub(crate) fn begin(request: &Request, plan: &Plan, method: Method) -> Self {
+        Self {
+            id: request.id.clone(),
+            at: request.at.clone(),
+            why: request.why.clone(),
+            undo_of: request.undo_of.clone(),
+            method,
+            changes: Vec::new(),
+            carried: Vec::new(),
+            conflicts: plan.clashes.iter().map(|clash| clash.conflict.clone()).collect(),
+            slots: Vec::new(),
+        }
+    }
+
+    pub(crate) fn record(&self) -> Record {
+        Record {
+            schema_version: SchemaVersion,
+            id: self.id.clone(),
+            at: self.at.clone(),
+            why: self.why.clone(),
+            undo_of: self.undo_of.clone(),
+            changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
+            carried: self.carried.clone(),
+            conflicts: self.conflicts.clone(),
+            expired_at: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
+/// The names and inodes of a directory tree as the commit found it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Base {
+    pub(crate) files: Vec<(OsString, u64)>,
+    pub(crate) folders: Vec<(OsString, Base)>,
+}
+
+impl Base {
+    pub(crate) fn of(folder: &Folder) -> Self {
+        let files = folder.files.iter().map(|entry| (entry.name.clone(), entry.stat.inode));
+        let folders = folder.folders.iter().map(|(name, inner)| (name.clone(), Base::of(inner)));
+        Self { files: files.collect(), folders: folders.collect() }
+    }
+
+    pub(crate) fn file(&self, name: &OsStr) -> Option<u64> {
+        let at = self.files.binary_search_by(|file| file.0.as_os_str().cmp(name)).ok()?;
+        Some(self.files[at].1)
+    }
+
+    pub(crate) fn folder(&self, name: &OsStr) -> Option<&Base> {
+        let at = self.folders.binary_search_by(|folder| folder.0.as_os_str().cmp(name)).ok()?;
+        Some(&self.folders[at].1)
+    }
+}
+
+/// One line an entry: `f INODE NAME`, `d NAME` into a folder, `u` out of it; a folder's files
+/// before its folders. One tree a slot, each closed by its `u`.
+pub(crate) fn write_bases(bases: &[Base]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for base in bases {
+        write_base(base, &mut text);
+        text.extend_from_slice(b"u\n");
+    }
+    text
+}
+
+fn write_base(base: &Base, text: &mut Vec<u8>) {
+    for (name, inode) in &base.files {
+        text.extend_from_slice(format!("f {inode} ").as_bytes());
+        write_name(name, text);
+    }
+    for (name, inner) in &base.folders {
+        text.extend_from_slice(b"d ");
+        write_name(name, text);
+        write_base(inner, text);
+        text.extend_from_slice(b"u\n");
+    }
+}
+
+fn write_name(name: &OsStr, text: &mut Vec<u8>) {
+    for &byte in name.as_bytes() {
+        if matches!(byte, b'%' | b'\n') {
+            text.extend_from_slice(format!("%{byte:02x}").as_bytes());
+        } else {
+            text.push(byte);
+        }
+    }
+    text.push(b'\n');
+}
+
+pub(crate) fn read_bases(text: &[u8], count: usize) -> Option<Vec<Base>> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    (0..count).map(|_| read_base(&mut lines)).collect()
+}
+
+fn read_base<'a>(lines: &mut impl Iterator<Item = &'a [u8]>) -> Option<Base> {
+    let mut base = Base::default();
+    loop {
+        match lines.next()? {
+            b"u" => return Some(base),
+            line if line.starts_with(b"d ") => {
+                base.folders.push((read_name(&line[2..])?, read_base(lines)?));
+            }
+            line => {
+                let rest = line.strip_prefix(b"f ")?;
+                let space = rest.iter().position(|byte| *byte == b' ')?;
+                let inode = std::str::from_utf8(&rest[..space]).ok()?.parse().ok()?;
+                base.files.push((read_name(&rest[space + 1..])?, inode));
+            }
+        }
+    }
+}
+
+fn read_name(text: &[u8]) -> Option<OsString> {
+    let mut name = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == b'%' {
+            let hex = std::str::from_utf8(after.get(..2)?).ok()?;
+            name.push(u8::from_str_radix(hex, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            name.push(byte);
+            rest = after;
+        }
+    }
+    Some(OsString::from_vec(name))
+}
+
+/// A decided commit: what recovery needs, whether it was just staged or read back.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) script: Script,
+    /// One a slot; empty for a slot that is a file.
+    pub(crate) bases: Vec<Base>,
+}
+
+impl Work {
+    pub(crate) fn marker_name(&self) -> String {
+        format!("{MARKER_PREFIX}{}", self.script.id)
+    }
+
+    /// The script and the bases as they are written.
+    pub(crate) fn bytes(&self) -> Result<(Vec<u8>, Vec<u8>)> {
+        Ok((to_json(&self.script)?, write_bases(&self.bases)))
+    }
+
+    pub(crate) fn marker(&self, script: &[u8], bases: &[u8]) -> Result<Vec<u8>> {
+        let mut marker = Marker {
+            format: MarkerFormat::AoTree1,
+            state: MarkerState::RollForward,
+            iteration_id: self.script.id.clone(),
+            started_at: self.script.at.clone(),
+            slots: self.script.slots.clone(),
+            plan_hash: plan_hash(script, bases),
+            checksum: String::new(),
+        };
+        marker.checksum = blake3::hash(&to_json(&marker)?).to_hex().to_string();
+        to_json(&marker)
+    }
+}
+
+fn plan_hash(script: &[u8], bases: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(script.len() as u64).to_le_bytes());
+    hasher.update(script);
+    hasher.update(bases);
+    hasher.finalize().to_hex().to_string()
+}
+
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(value)
+        .map_err(|error| Error::Io { doing: "write JSON".into(), source: error.into() })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// A marker of ours that is whole; otherwise why it cannot be trusted.
+pub(crate) fn read_marker(bytes: &[u8]) -> std::result::Result<Marker, String> {
+    let mut marker: Marker = serde_json::from_slice(bytes)
+        .map_err(|error| format!("it is not a marker of ao ({error})"))?;
+    let stated = std::mem::take(&mut marker.checksum);
+    let actual = to_json(&marker).map_err(|error| error.to_string())?;
+    if blake3::hash(&actual).to_hex().as_str() != stated {
+        return Err("its checksum does not match: it was cut or edited".into());
+    }
+    marker.checksum = stated;
+    Ok(marker)
+}
+
+impl<F: Fs> Door<F> {
+    /// Reads back what a marker decided; the error is the doubt.
+    pub(crate) fn load(
+        &self,
+        marker: &Marker,
+        room: &F::Dir,
+    ) -> Result<std::result::Result<Work, String>> {
+        let (Some(script), Some(bases)) =
+            (self.read_state(room, SCRIPT)?, self.read_state(room, BASE)?)
+        else {
+            return Ok(Err("its staging is incomplete".into()));
+        };
+        if plan_hash(&script, &bases) != marker.plan_hash {
+            return Ok(Err(
+                "its staging does not match: it was changed or belongs to another commit".into(),
+            ));
+        }
+        let Ok(script) = serde_json::from_slice::<Script>(&script) else {
+            return Ok(Err("its staged script cannot be read".into()));
+        };
+        let Some(bases) = read_bases(&bases, script.slots.len()) else {
+            return Ok(Err("its staged base cannot be read".into()));
+        };
+        Ok(Ok(Work { script, bases }))
+    }
+}
+
+/// The history's line for a record.
+pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLine> {
+    use ao_contract::ChangeOp;
+    let count =
+        |op: ChangeOp| record.changes.iter().filter(|change| change.op == op).count() as u64;
+    Ok(HistoryLine {
+        schema_version: SchemaVersion,
+        id: record.id.clone(),
+        at: record.at.clone(),
+        why: record.why.clone(),
+        method,
+        added: count(ChangeOp::Add),
+        changed: count(ChangeOp::Change),
+        deleted: count(ChangeOp::Delete),
+        carried: record.carried.len() as u64,
+        conflicts: record.conflicts.len() as u64,
+        undo_of: record.undo_of.clone(),
+        fitness: None,
+        record: format!("undo/{}/record.json", record.id),
+        record_hash: blake3::hash(&to_json(record)?).to_hex().to_string(),
+        extra: Extra::default(),
+    })
+}

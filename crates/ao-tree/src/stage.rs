@@ -1,0 +1,456 @@
+//! Staging: the whole new state, built beside the old one and made durable before it counts.
+//!
+//! A new part holds every unchanged file of the old one as a link to the same inode, and every
+//! edited file as a new one. All space that the commit needs is used here, so that nothing can
+//! run out of it later.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::io;
+
+use ao_contract::{Archived, Conflicts, Extra, Method, Provenance, SchemaVersion, Slot, SlotKind};
+
+use crate::apply::Request;
+use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, STAGING, UNDO, generation_bytes};
+use crate::error::{Error, Result};
+use crate::fs::{Fs, Kind};
+use crate::path::TreePath;
+use crate::plan::{Content, Plan};
+use crate::script::{BASE, Base, Planned, SCRIPT, Script, Work, history_line, to_json};
+use crate::snapshot::{Folder, Part, Snapshot};
+
+pub(crate) const RECORD: &str = "record.json";
+pub(crate) const PROVENANCE: &str = "provenance.json";
+pub(crate) const CONFLICT_LIST: &str = "conflicts.json";
+pub(crate) const MARKER: &str = "marker";
+pub(crate) const CARRY: &str = "carry";
+const PRIVATE_MODE: u32 = 0o600;
+const PLAIN_MODE: u32 = 0o644;
+
+/// The places of one transaction in the state directory, open.
+#[derive(Debug)]
+pub(crate) struct Room<D> {
+    pub(crate) state: D,
+    pub(crate) staging: D,
+    /// `staging/ID`
+    pub(crate) here: D,
+}
+
+impl<F: Fs> Door<F> {
+    /// Makes the empty staging directory of a transaction, and the state directory if need be.
+    pub(crate) fn make_room(&self, id: &str) -> Result<Room<F::Dir>> {
+        let make = || {
+            let state = self.make_dirs(&self.fs.top(), &self.layout.state)?;
+            let staging = self.make_dirs(&state, STAGING)?;
+            self.fs.make_dir(&staging, OsStr::new(id), 0o755)?;
+            let room = self.fs.open_dir(&staging, OsStr::new(id))?;
+            Ok(Room { state, staging, here: room })
+        };
+        make().map_err(Error::io(format!("make {}/{STAGING}/{id}", self.layout.state)))
+    }
+
+    /// Whether directories can be exchanged here, or only files one by one.
+    pub(crate) fn probe(&self, room: &F::Dir) -> Result<Method> {
+        let (a, b) = (OsStr::new("probe-a"), OsStr::new("probe-b"));
+        let exchange_dirs = || {
+            self.fs.make_dir(room, a, 0o700)?;
+            self.fs.make_dir(room, b, 0o700)?;
+            let exchanged = self.fs.exchange((room, a), (room, b));
+            self.fs.remove_dir(room, a)?;
+            self.fs.remove_dir(room, b)?;
+            exchanged
+        };
+        match exchange_dirs() {
+            Ok(()) => return Ok(Method::Exchange),
+            Err(error) if is_unsupported(&error) => {}
+            Err(source) => {
+                return Err(Error::Io {
+                    doing: "probe for an exchange of directories".into(),
+                    source,
+                });
+            }
+        }
+        let exchange_files = || {
+            self.fs.create(room, a, b"", PRIVATE_MODE)?;
+            self.fs.create(room, b, b"", PRIVATE_MODE)?;
+            let exchanged = self.fs.exchange((room, a), (room, b));
+            self.fs.remove_file(room, a)?;
+            self.fs.remove_file(room, b)?;
+            exchanged
+        };
+        match exchange_files() {
+            Ok(()) => Ok(Method::FileByFile),
+            Err(error) if is_unsupported(&error) => Err(Error::Unfit {
+                path: self.layout.root_name.clone(),
+                why: "its file system cannot exchange two names atomically".into(),
+                remedy: "keep the repository on ext4, xfs, btrfs or tmpfs".into(),
+            }),
+            Err(source) => {
+                Err(Error::Io { doing: "probe for an exchange of files".into(), source })
+            }
+        }
+    }
+
+    /// Builds everything that the commit will move into place, and makes it durable.
+    pub(crate) fn stage(
+        &self,
+        request: &Request,
+        plan: &Plan,
+        snapshot: &Snapshot,
+        carried: Vec<String>,
+        at: &Room<F::Dir>,
+    ) -> Result<Work> {
+        let method = self.probe(&at.here)?;
+        let tree = self
+            .make_dirs(&at.here, &self.layout.root_name)
+            .map_err(Error::io("stage the tree"))?;
+        let parts = match method {
+            Method::Exchange => self.stage_parts(plan, snapshot, &tree)?,
+            Method::FileByFile => Vec::new(),
+        };
+        let inodes = self.stage_files(plan, &tree)?;
+        let changes = plan.touched.iter().map(|(path, touched)| Planned {
+            change: touched.change(path),
+            inode: inodes.get(path).copied(),
+        });
+        let changes = changes.collect();
+        let mut work = Work {
+            script: Script { changes, carried, ..Script::begin(request, plan, method) },
+            bases: Vec::new(),
+        };
+        match method {
+            Method::Exchange => self.part_slots(&parts, snapshot, &tree, &mut work)?,
+            Method::FileByFile => self.file_slots(&mut work),
+        }
+        self.stage_keepsakes(plan, &mut work, at)?;
+        self.stage_state(&work, at)?;
+        self.make_durable(&work, at)?;
+        Ok(work)
+    }
+
+    /// Builds the new parts out of links to what does not change. Gives the parts that change.
+    fn stage_parts(&self, plan: &Plan, snapshot: &Snapshot, tree: &F::Dir) -> Result<Vec<usize>> {
+        let mut touched: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for path in plan.touched.keys() {
+            let (folder, name) = path.split_last();
+            touched.entry(folder).or_default().insert(name);
+        }
+        let mut parts: Vec<usize> = plan.parts().into_iter().collect();
+        parts.sort_unstable();
+        for &part in &parts {
+            let path = &self.layout.held[part].path;
+            let Part::Dir(folder) = &snapshot.parts[part] else { continue };
+            let links = Links { door: self, touched: &touched };
+            links.part(path, folder, tree).map_err(Error::io(format!("stage {path}")))?;
+        }
+        Ok(parts)
+    }
+
+    /// Writes the edited files into the staged tree; gives their inodes.
+    fn stage_files(&self, plan: &Plan, tree: &F::Dir) -> Result<HashMap<TreePath, u64>> {
+        let mut inodes = HashMap::new();
+        for (path, touched) in &plan.touched {
+            let (folder, name) = path.split_last();
+            let name = OsStr::new(name);
+            let stage = || -> io::Result<Option<u64>> {
+                let dir = self.make_dirs(tree, folder)?;
+                let Some(after) = &touched.after else { return Ok(None) };
+                self.fs.create(&dir, name, &after.bytes, after.mode)?;
+                if touched.before.is_some()
+                    && let Some(live) = self.open(folder)?
+                    && self.fs.stat(&live, name)?.is_some_and(|stat| stat.kind == Kind::File)
+                {
+                    self.fs.copy_attributes((&live, name), (&dir, name))?;
+                }
+                Ok(self.fs.stat(&dir, name)?.map(|stat| stat.inode))
+            };
+            if let Some(inode) = stage().map_err(Error::io(format!("stage {path}")))? {
+                inodes.insert(path.clone(), inode);
+            }
+        }
+        Ok(inodes)
+    }
+
+    fn part_slots(
+        &self,
+        parts: &[usize],
+        snapshot: &Snapshot,
+        tree: &F::Dir,
+        work: &mut Work,
+    ) -> Result<()> {
+        for &part in parts {
+            let held = &self.layout.held[part];
+            let (folder, name) = held.path.split_last();
+            let look = || -> io::Result<Option<u64>> {
+                let Some(dir) = self.open_from(tree, folder)? else { return Ok(None) };
+                Ok(self.fs.stat(&dir, OsStr::new(name))?.map(|stat| stat.inode))
+            };
+            let new_inode = look().map_err(Error::io(format!("look at staged {}", held.path)))?;
+            let (old_inode, base) = match &snapshot.parts[part] {
+                Part::Dir(folder) => (Some(folder.stat.inode), Base::of(folder)),
+                Part::File(stat) => (Some(stat.inode), Base::default()),
+                Part::Absent | Part::Blocked => (None, Base::default()),
+            };
+            work.script.slots.push(Slot {
+                live: held.path.to_string(),
+                staged: self.staged_path(&work.script.id, held.path.as_str()),
+                kind: if held.is_dir { SlotKind::Dir } else { SlotKind::File },
+                old_inode,
+                new_inode,
+            });
+            work.bases.push(base);
+        }
+        Ok(())
+    }
+
+    fn file_slots(&self, work: &mut Work) {
+        for planned in &work.script.changes {
+            work.script.slots.push(Slot {
+                live: planned.change.path.clone(),
+                staged: self.staged_path(&work.script.id, &planned.change.path),
+                kind: SlotKind::File,
+                old_inode: None,
+                new_inode: planned.inode,
+            });
+            work.bases.push(Base::default());
+        }
+    }
+
+    fn staged_path(&self, id: &str, path: &str) -> String {
+        format!("{}/{STAGING}/{id}/{}/{path}", self.layout.state, self.layout.root_name)
+    }
+
+    /// What outlives the commit: bytes copied, never links.
+    fn stage_keepsakes(&self, plan: &Plan, work: &mut Work, at: &Room<F::Dir>) -> Result<()> {
+        let id = work.script.id.clone();
+        let mut kept = HashSet::new();
+        let undo = self.keepsake_dir(at, UNDO, &id)?;
+        for (path, touched) in &plan.touched {
+            if let Some(before) = &touched.before
+                && kept.insert(&before.hash)
+            {
+                self.fs
+                    .create(&undo, OsStr::new(&before.hash), &before.bytes, PRIVATE_MODE)
+                    .map_err(Error::io(format!("keep what {path} was")))?;
+            }
+        }
+        self.stage_archive(plan, work, at)?;
+        self.stage_clashes(plan, work, at)
+    }
+
+    /// Our side of what others changed at the same time.
+    pub(crate) fn stage_clashes(
+        &self,
+        plan: &Plan,
+        work: &mut Work,
+        at: &Room<F::Dir>,
+    ) -> Result<()> {
+        if plan.clashes.is_empty() {
+            return Ok(());
+        }
+        let id = work.script.id.clone();
+        let conflicts = self.keepsake_dir(at, CONFLICTS, &id)?;
+        for (clash, conflict) in plan.clashes.iter().zip(&mut work.script.conflicts) {
+            if let Some(ours) = &clash.ours {
+                conflict.kept = Some(format!("{CONFLICTS}/{id}/{}", conflict.path));
+                self.keep(&conflicts, &conflict.path, ours)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deleted files go into the archive, until a person empties it. What an undo takes away came
+    /// from `ao`, and the undo of the undo has it.
+    fn stage_archive(&self, plan: &Plan, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let deleted = plan.touched.iter().filter(|(_, touched)| touched.after.is_none());
+        let deleted: Vec<_> = deleted.collect();
+        if deleted.is_empty() || !work.script.undo_of.is_empty() {
+            return Ok(());
+        }
+        let archive = self.keepsake_dir(at, ARCHIVE, &work.script.id)?;
+        for (path, touched) in deleted {
+            if let Some(before) = &touched.before {
+                self.keep(&archive, path.as_str(), before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The staged directory that will become `NAME/ID`; that one is made empty now, so that the
+    /// rename over it needs no space.
+    fn keepsake_dir(&self, at: &Room<F::Dir>, name: &str, id: &str) -> Result<F::Dir> {
+        let make = || {
+            let outer = self.make_dirs(&at.state, name)?;
+            self.make_dirs(&outer, id)?;
+            self.make_dirs(&at.here, name)
+        };
+        make().map_err(Error::io(format!("make {name}/{id}")))
+    }
+
+    fn keep(&self, dir: &F::Dir, path: &str, content: &Content) -> Result<()> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let keep = || {
+            let dir = self.make_dirs(dir, folder)?;
+            self.fs.create(&dir, OsStr::new(name), &content.bytes, PLAIN_MODE)
+        };
+        keep().map_err(Error::io(format!("keep {path}")))
+    }
+
+    /// The record, the history as it will be, the counter, and what recovery needs.
+    fn stage_state(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        self.stage_record(work, at)?;
+        let generation = self.generation()? & !1;
+        let write = |name: &str, bytes: &[u8]| {
+            self.fs
+                .create(&at.here, OsStr::new(name), bytes, PLAIN_MODE)
+                .map_err(Error::io(format!("stage {name}")))
+        };
+        write(&format!("{GENERATION}.odd"), generation_bytes(generation + 1).as_bytes())?;
+        write(&format!("{GENERATION}.even"), generation_bytes(generation + 2).as_bytes())?;
+        let (script, bases) = work.bytes()?;
+        write(SCRIPT, &script)?;
+        write(BASE, &bases)?;
+        write(MARKER, &work.marker(&script, &bases)?)?;
+        self.make_dirs(&at.here, CARRY).map_err(Error::io("make carry"))?;
+        Ok(())
+    }
+
+    /// Writes what will be remembered of this commit; again when late changes altered it.
+    pub(crate) fn stage_record(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let record = work.script.record();
+        let mut history = self.read_state(&at.state, HISTORY)?.unwrap_or_default();
+        history.extend(to_json(&history_line(&record, work.script.method)?)?);
+        let doing = || Error::io("stage the record");
+        let undo = self.make_dirs(&at.here, UNDO).map_err(doing())?;
+        self.rewrite(&undo, RECORD, &to_json(&record)?).map_err(doing())?;
+        self.rewrite(&at.here, HISTORY, &history).map_err(doing())?;
+        if let Some(archive) = self.open_from(&at.here, ARCHIVE).map_err(doing())? {
+            self.rewrite(&archive, PROVENANCE, &to_json(&provenance(work))?).map_err(doing())?;
+        }
+        self.stage_conflict_list(work, at)
+    }
+
+    pub(crate) fn stage_conflict_list(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        if work.script.conflicts.is_empty() {
+            return Ok(());
+        }
+        let list = Conflicts {
+            schema_version: SchemaVersion,
+            id: work.script.id.clone(),
+            at: work.script.at.clone(),
+            conflicts: work.script.conflicts.clone(),
+            extra: Extra::default(),
+        };
+        let write = |bytes: &[u8]| {
+            let conflicts = self.make_dirs(&at.here, CONFLICTS)?;
+            self.rewrite(&conflicts, CONFLICT_LIST, bytes)
+        };
+        write(&to_json(&list)?).map_err(Error::io("list the conflicts"))
+    }
+
+    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.remove_tree(dir, OsStr::new(name))?;
+        self.fs.create(dir, OsStr::new(name), bytes, PLAIN_MODE)
+    }
+
+    /// Everything staged, and every name on the way to it.
+    fn make_durable(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        let sync = || {
+            self.fs.sync_tree(&at.here)?;
+            self.fs.sync_dir(&at.staging)?;
+            for name in [UNDO, ARCHIVE, CONFLICTS] {
+                if let Some(dir) = self.open_from(&at.state, name)? {
+                    self.fs.sync_dir(&dir)?;
+                }
+            }
+            self.fs.sync_dir(&at.state)?;
+            self.fs.sync_dir(&self.fs.top())
+        };
+        sync().map_err(Error::io(format!("make the staging of {} durable", work.script.id)))
+    }
+}
+
+fn provenance(work: &Work) -> Provenance {
+    let deleted = work.script.changes.iter().filter(|planned| planned.change.after.is_none());
+    let entries = deleted.filter_map(|planned| {
+        let before = planned.change.before.as_ref()?;
+        Some(Archived {
+            path: planned.change.path.clone(),
+            hash: before.hash.clone(),
+            reason: planned.change.reason.clone(),
+            sources: planned.change.sources.clone(),
+            extra: Extra::default(),
+        })
+    });
+    Provenance {
+        schema_version: SchemaVersion,
+        id: work.script.id.clone(),
+        at: work.script.at.clone(),
+        entries: entries.collect(),
+        extra: Extra::default(),
+    }
+}
+
+pub(crate) fn is_unsupported(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, InvalidInput, Unsupported};
+    matches!(error.kind(), CrossesDevices | InvalidInput | Unsupported)
+}
+
+/// Links what does not change into the new tree.
+struct Links<'a, F: Fs> {
+    door: &'a Door<F>,
+    /// For each folder: the names in it that an edit touches.
+    touched: &'a HashMap<&'a str, HashSet<&'a str>>,
+}
+
+impl<F: Fs> Links<'_, F> {
+    fn part(&self, path: &TreePath, folder: &Folder, tree: &F::Dir) -> io::Result<()> {
+        let (above, name) = path.split_last();
+        let live = self.door.open(above)?.ok_or(io::ErrorKind::NotFound)?;
+        let staged = self.door.make_dirs(tree, above)?;
+        self.folder(&live, &staged, OsStr::new(name), folder, path.as_str())
+    }
+
+    fn folder(
+        &self,
+        live: &F::Dir,
+        staged: &F::Dir,
+        name: &OsStr,
+        folder: &Folder,
+        path: &str,
+    ) -> io::Result<()> {
+        let fs = &self.door.fs;
+        fs.make_dir(staged, name, 0o700)?;
+        let from = match fs.open_dir(live, name) {
+            Ok(from) => from,
+            // Removed since the last look; the displaced tree will show it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let to = fs.open_dir(staged, name)?;
+        let touched = self.touched.get(path);
+        // A folder that changes gets a new modification time by being filled after its
+        // attributes; one that does not keeps the old one.
+        if touched.is_some() {
+            fs.copy_attributes((live, name), (staged, name))?;
+        }
+        for entry in &folder.files {
+            let is_touched = touched
+                .is_some_and(|names| entry.name.to_str().is_some_and(|name| names.contains(name)));
+            if is_touched {
+                continue;
+            }
+            match fs.link((&from, &entry.name), (&to, &entry.name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        for (inner_name, inner) in &folder.folders {
+            self.folder(&from, &to, inner_name, inner, &crate::snapshot::join(path, inner_name))?;
+        }
+        if touched.is_none() {
+            fs.copy_attributes((live, name), (staged, name))?;
+        }
+        Ok(())
+    }
+}

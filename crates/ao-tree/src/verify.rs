@@ -1,0 +1,132 @@
+//! Whether everything the door remembers is whole, and nothing is left of what was cut off.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use crate::door::{Door, STAGING, UNDO};
+use crate::error::{Error, Result};
+use crate::expire::EXPIRED;
+use crate::fs::Fs;
+use crate::path::shown;
+use crate::snapshot::Left;
+use crate::stage::RECORD;
+
+/// Something that is not as the door left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub path: String,
+    pub why: String,
+    pub remedy: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Verification {
+    pub commits: usize,
+    pub blobs: usize,
+    pub damage: Vec<Damage>,
+    /// What the door cannot hold; nothing is wrong with it.
+    pub left: Vec<Left>,
+}
+
+impl<F: Fs> Door<F> {
+    pub fn verify(&self) -> Result<Verification> {
+        let mut found = Verification { commits: 0, blobs: 0, damage: Vec::new(), left: Vec::new() };
+        self.verify_settled(&mut found)?;
+        match self.history() {
+            Ok(lines) => {
+                found.commits = lines.len();
+                for line in lines {
+                    self.verify_commit(&line.id, &line.record_hash, &mut found)?;
+                }
+            }
+            Err(Error::Damaged { file, why }) => {
+                let remedy =
+                    "restore the file from a backup, or remove the line that is named".into();
+                found.damage.push(Damage { path: file, why, remedy });
+            }
+            Err(error) => return Err(error),
+        }
+        found.left = self.snapshot(|_| true)?.left;
+        Ok(found)
+    }
+
+    /// No commit is cut off, and nothing of one lies about.
+    fn verify_settled(&self, found: &mut Verification) -> Result<()> {
+        let Some(state) = self.state()? else { return Ok(()) };
+        let recover = || "run `ao tree recover`".to_owned();
+        if let Some(id) = self.interrupted()? {
+            let path = format!("{}/COMMIT-MARKER.{id}", self.layout.state);
+            found.damage.push(Damage {
+                path,
+                why: "a commit was interrupted".into(),
+                remedy: recover(),
+            });
+        }
+        if self
+            .fs
+            .stat(&state, OsStr::new(STAGING))
+            .map_err(Error::io("look at staging"))?
+            .is_some()
+        {
+            let path = format!("{}/{STAGING}", self.layout.state);
+            found.damage.push(Damage {
+                path,
+                why: "staging of a run that is gone".into(),
+                remedy: recover(),
+            });
+        }
+        if !self.generation()?.is_multiple_of(2) {
+            let path = format!("{}/generation", self.layout.state);
+            found.damage.push(Damage { path, why: "the counter is odd".into(), remedy: recover() });
+        }
+        Ok(())
+    }
+
+    fn verify_commit(&self, id: &str, record_hash: &str, found: &mut Verification) -> Result<()> {
+        let folder = format!("{}/{UNDO}/{id}", self.layout.state);
+        let damage = |name: &str, why: &str| Damage {
+            path: shown(&format!("{folder}/{name}")),
+            why: why.to_owned(),
+            remedy: format!(
+                "commit {id} cannot be undone as a whole; restore the file from a backup"
+            ),
+        };
+        let opened = self.open(&folder).map_err(Error::io(format!("open {folder}")))?;
+        let Some(dir) = opened else {
+            found.damage.push(damage("", "the snapshot is missing"));
+            return Ok(());
+        };
+        let record = self.read_state(&dir, RECORD)?.unwrap_or_default();
+        if blake3::hash(&record).to_hex().as_str() != record_hash {
+            found.damage.push(damage(RECORD, "it is not the record that the history names"));
+            return Ok(());
+        }
+        let is_expired = self
+            .fs
+            .stat(&dir, OsStr::new(EXPIRED))
+            .map_err(Error::io("look at the snapshot"))?
+            .is_some();
+        if is_expired {
+            return Ok(());
+        }
+        let changes = self.record(id)?.changes;
+        let hashes: BTreeSet<String> = changes
+            .iter()
+            .filter_map(|change| Some(change.before.as_ref()?.hash.clone()))
+            .collect();
+        for version in changes
+            .iter()
+            .filter_map(|change| change.before.as_ref())
+            .filter(|v| hashes.contains(&v.hash))
+        {
+            found.blobs += 1;
+            match self.blob(id, version) {
+                Ok(Some(_)) => {}
+                Ok(None) => found.damage.push(damage(&version.hash, "it is missing")),
+                Err(Error::Damaged { why, .. }) => found.damage.push(damage(&version.hash, &why)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

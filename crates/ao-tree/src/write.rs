@@ -1,0 +1,56 @@
+//! The two small writes that every room needs outside of a transaction.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+/// Replaces one file whole: whoever reads it sees the old bytes or the new ones, and so does
+/// whoever comes after a crash.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"));
+    };
+    let fresh = dir.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, path)?;
+        File::open(dir)?.sync_all()
+    };
+    write().inspect_err(|_| {
+        let _ = std::fs::remove_file(&fresh);
+    })
+}
+
+/// Appends one line, durably. A last line that somebody left without its end is closed first, so
+/// that two records never run into one.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let is_new = !path.exists();
+    let mut file = File::options().read(true).append(true).create(true).open(path)?;
+    let mut text = String::with_capacity(line.len() + 2);
+    if !ends_with_newline(&mut file)? {
+        text.push('\n');
+    }
+    text.push_str(line.trim_end_matches('\n'));
+    text.push('\n');
+    // One write: appenders of the same file do not come between.
+    file.write_all(text.as_bytes())?;
+    file.sync_data()?;
+    match path.parent() {
+        Some(dir) if is_new => File::open(dir)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+fn ends_with_newline(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    file.seek(io::SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == [b'\n'])
+}

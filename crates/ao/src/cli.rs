@@ -1,0 +1,93 @@
+//! What can be typed, and what it means.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use ao_contract::Exit;
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{self, demo, schema, tree};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   done
+  1   failed; the message says what, and nothing is lost
+  2   usage
+  3   done but degraded or with work left (only with --strict-exit)
+  4   a gate refused
+  5   a guard was violated, or a check found something
+  6   preflight failed: nothing was begun
+  75  deferred: a lock is held; try again later";
+
+/// The overnight operator that can be trusted.
+#[derive(Debug, Parser)]
+#[command(name = "ao", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Taken by every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Global {
+    /// Work in this repository instead of the one around the current directory
+    #[arg(short = 'C', long = "repo", value_name = "DIR", global = true)]
+    pub(crate) repo: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Only tell what would be done
+    #[arg(long, global = true)]
+    pub(crate) dry_run: bool,
+    /// Print nothing but data and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// No colours (as with the variable `NO_COLOR`)
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// Exit with 3 when the work is done but something of it was refused or is in conflict
+    #[arg(long, global = true)]
+    pub(crate) strict_exit: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Change the knowledge under .agents/ as one, see what was changed, take it back
+    #[command(subcommand)]
+    Tree(tree::Command),
+    /// List the file formats, print the JSON Schema of one, or check a file against it
+    Schema(schema::Arguments),
+    /// See on a corpus of its own that a killed commit tears nothing
+    Demo(demo::Arguments),
+}
+
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        // Help and version are not errors; clap knows which is which.
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
+        }
+    };
+    let printer = Printer::new(&cli.global);
+    let exit = match dispatch(cli.command, &cli.global, &printer) {
+        Ok(exit) => exit,
+        Err(failure) => printer.failure(&failure),
+    };
+    ExitCode::from(exit.code())
+}
+
+fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    match command {
+        Command::Tree(command) => tree::run(command, global, printer),
+        Command::Schema(arguments) => schema::run(&arguments, printer),
+        Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
+    }
+}

@@ -1,0 +1,31 @@
+//! The one place that asks what time it is.
+
+use jiff::{SignedDuration, Timestamp};
+
+/// A moment, in the forms that files and ids use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment(Timestamp);
+
+pub(crate) fn now() -> Moment {
+    Moment(Timestamp::now())
+}
+
+impl Moment {
+    /// RFC 3339, UTC, to the second.
+    pub(crate) fn rfc3339(self) -> String {
+        self.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// The form of a run's id.
+    pub(crate) fn id(self) -> String {
+        self.0.strftime("%Y%m%dT%H%M%SZ").to_string()
+    }
+
+    /// Whether `text` names a moment more than this many days before. One that cannot be read
+    /// does not.
+    pub(crate) fn is_days_after(self, text: &str, days: u64) -> bool {
+        let Ok(then) = text.parse::<Timestamp>() else { return false };
+        let hours = i64::try_from(days.saturating_mul(24)).unwrap_or(i64::MAX / 3600);
+        self.0.duration_since(then) > SignedDuration::from_hours(hours.min(i64::MAX / 3600))
+    }
+}

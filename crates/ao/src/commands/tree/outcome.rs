@@ -1,0 +1,212 @@
+//! How a change is told: what was done, what was not, and why.
+
+use std::fmt::Write as _;
+
+use ao_contract::{Change, ChangeOp, Conflict, Exit, Method};
+use ao_tree::{FileDiff, Left, Outcome, Preview, Recovery, Refused, shown};
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::config::Limits;
+use crate::failure::Failure;
+use crate::printer::{BAD, DOUBT, FAINT, GOOD, Printer, STRONG, paint};
+use crate::repo::Writer;
+
+/// How many lines of one kind are listed for people; JSON has them all.
+const LISTED_MAX: usize = 20;
+
+/// Lets go of undo snapshots that are too old or too many.
+pub(crate) fn expire(writer: &Writer, limits: Limits) -> Result<Vec<String>, Failure> {
+    let is_old = |at: &str| writer.now.is_days_after(at, limits.undo_days);
+    let max_bytes = limits.undo_max_mb.saturating_mul(1024 * 1024);
+    Ok(writer.door.expire(|line| is_old(&line.at), max_bytes, &writer.now.rfc3339())?)
+}
+
+pub(crate) fn report(
+    command: &str,
+    writer: &Writer,
+    outcome: &Outcome,
+    expired: &[String],
+    global: &Global,
+    printer: &Printer,
+) -> Exit {
+    let notes = notes(writer, outcome, expired);
+    let is_committed = outcome.method.is_some();
+    let fields = json!({
+        "id": outcome.id,
+        "status": if is_committed { "committed" } else { "nothing-changed" },
+        "method": outcome.method,
+        "changes": outcome.changes,
+        "refused": refused_json(&outcome.refused),
+        "conflicts": outcome.conflicts,
+        "carried": outcome.carried,
+        "left": left_json(&outcome.left),
+        "recovered": recovery_json(&writer.recovery),
+        "expired": expired,
+        "notes": notes,
+    });
+    for note in &notes {
+        printer.note(&format!("{} {note}", paint(DOUBT, "note:")));
+    }
+    let mut text = String::new();
+    list_changes(&mut text, &outcome.changes);
+    list_refused(&mut text, &outcome.refused);
+    list_conflicts(&mut text, &outcome.conflicts);
+    if is_committed {
+        let counted = count(&outcome.changes);
+        let _ = writeln!(text, "{} {} as {}", paint(GOOD, "Committed"), counted, paint(STRONG, &shown(&outcome.id)));
+    } else {
+        text.push_str("Nothing changed.\n");
+    }
+    printer.answer(command, fields, &text);
+    exit(outcome, global)
+}
+
+fn exit(outcome: &Outcome, global: &Global) -> Exit {
+    let is_whole = outcome.refused.is_empty() && outcome.conflicts.is_empty();
+    match outcome.method {
+        None if !outcome.refused.is_empty() => Exit::Refused,
+        _ if !is_whole && global.strict_exit => Exit::Degraded,
+        _ => Exit::Done,
+    }
+}
+
+pub(crate) fn preview(command: &str, preview: &Preview, conflicts: &[&Conflict], printer: &Printer) -> Exit {
+    let fields = json!({
+        "status": "dry-run",
+        "changes": preview.changes,
+        "refused": refused_json(&preview.refused),
+        "conflicts": conflicts,
+        "left": left_json(&preview.left),
+        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
+    });
+    let mut text = String::new();
+    for diff in &preview.diffs {
+        text.push_str(&colored(diff));
+    }
+    list_refused(&mut text, &preview.refused);
+    for conflict in conflicts {
+        let _ = writeln!(text, "{} {}: {}", paint(DOUBT, "conflict"), shown(&conflict.path), conflict.why);
+    }
+    let _ = match preview.changes.len() {
+        0 => writeln!(text, "Nothing would change."),
+        _ => writeln!(text, "Would commit {}.", count(&preview.changes)),
+    };
+    printer.answer(command, fields, &text);
+    if preview.changes.is_empty() && !preview.refused.is_empty() { Exit::Refused } else { Exit::Done }
+}
+
+/// A diff for a terminal: coloured, and with nothing in it that could act on the terminal.
+pub(crate) fn colored(diff: &FileDiff) -> String {
+    let mut text = String::new();
+    for line in diff.unified().lines() {
+        let safe = line.split('\t').map(shown).collect::<Vec<_>>().join("\t");
+        let style = match line.as_bytes().first() {
+            Some(b'+') => GOOD,
+            Some(b'-') => BAD,
+            Some(b'@') => FAINT,
+            _ => anstyle::Style::new(),
+        };
+        let _ = writeln!(text, "{}", paint(style, &safe));
+    }
+    text
+}
+
+fn notes(writer: &Writer, outcome: &Outcome, expired: &[String]) -> Vec<String> {
+    let mut notes = recovery_notes(&writer.recovery);
+    if let Some(who) = &writer.lock_left_by {
+        notes.insert(0, format!("the lock was left behind by {who}; it was taken"));
+    }
+    if outcome.method == Some(Method::FileByFile) {
+        notes.push(
+            "this file system does not exchange directories: files were exchanged one by one, \
+             so a reader that does not share commit.lock may have seen some before others"
+                .into(),
+        );
+    }
+    if !outcome.carried.is_empty() {
+        let few: Vec<String> = outcome.carried.iter().take(3).map(|path| shown(path)).collect();
+        notes.push(format!("{} changed by others meanwhile and kept: {}", outcome.carried.len(), few.join(", ")));
+    }
+    if !outcome.left.is_empty() {
+        let first = &outcome.left[0];
+        notes.push(format!("{} left as they are; the first: {} {}", outcome.left.len(), first.path, first.why));
+    }
+    notes.extend(expired.iter().map(|id| format!("commit {id} can no longer be undone: its snapshot was let go")));
+    notes
+}
+
+pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(id) = &recovery.finished {
+        notes.push(format!("commit {id} had been cut off and was finished"));
+    }
+    if !recovery.removed.is_empty() {
+        notes.push(format!("removed what was never committed: {}", recovery.removed.join(", ")));
+    }
+    notes.extend(recovery.foreign.iter().map(|name| format!("removed another tool's finished {}", shown(name))));
+    notes.extend(recovery.set_aside.iter().map(|what| format!("set aside: {what}")));
+    notes
+}
+
+pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
+    if recovery.is_empty() {
+        return Value::Null;
+    }
+    json!({
+        "finished": recovery.finished,
+        "removed": recovery.removed,
+        "foreign": recovery.foreign,
+        "set_aside": recovery.set_aside,
+    })
+}
+
+fn refused_json(refused: &[Refused]) -> Vec<Value> {
+    refused.iter().map(|refused| json!({ "path": refused.path, "why": refused.why })).collect()
+}
+
+pub(crate) fn left_json(left: &[Left]) -> Vec<Value> {
+    left.iter().map(|left| json!({ "path": left.path, "why": left.why })).collect()
+}
+
+pub(crate) fn list_changes(text: &mut String, changes: &[Change]) {
+    for change in changes.iter().take(LISTED_MAX) {
+        let (style, word) = match change.op {
+            ChangeOp::Add => (GOOD, "add"),
+            ChangeOp::Change => (DOUBT, "change"),
+            ChangeOp::Delete => (BAD, "delete"),
+        };
+        let word = paint(style, &format!("{word:<6}"));
+        let _ = writeln!(text, "{word} {}  {}", shown(&change.path), paint(FAINT, &shown(&change.reason)));
+    }
+    more(text, changes.len());
+}
+
+fn list_refused(text: &mut String, refused: &[Refused]) {
+    for refused in refused.iter().take(LISTED_MAX) {
+        let _ = writeln!(text, "{} {}: {}", paint(BAD, "refused"), shown(&refused.path), shown(&refused.why));
+    }
+    more(text, refused.len());
+}
+
+fn list_conflicts(text: &mut String, conflicts: &[Conflict]) {
+    for conflict in conflicts.iter().take(LISTED_MAX) {
+        let kept = conflict.kept.as_ref().map_or(String::new(), |kept| format!("; ours is in {}", shown(kept)));
+        let _ = writeln!(text, "{} {}: {}{kept}", paint(DOUBT, "conflict"), shown(&conflict.path), conflict.why);
+    }
+    more(text, conflicts.len());
+}
+
+fn more(text: &mut String, total: usize) {
+    if total > LISTED_MAX {
+        let _ = writeln!(text, "… and {} more", total - LISTED_MAX);
+    }
+}
+
+pub(crate) fn count(changes: &[Change]) -> String {
+    let of = |op: ChangeOp| changes.iter().filter(|change| change.op == op).count();
+    let parts = [(of(ChangeOp::Add), "added"), (of(ChangeOp::Change), "changed"), (of(ChangeOp::Delete), "deleted")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    parts.join(", ")
+}

@@ -1,0 +1,47 @@
+//! `ao tree recover`
+
+use ao_contract::Exit;
+use serde_json::json;
+
+use super::outcome;
+use crate::cli::Global;
+use crate::clock;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::Repo;
+
+/// Finish or remove what a killed run left behind
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Every command that commits does this first, by itself.
+Exit 6 when a marker cannot be trusted; nothing is touched then.")]
+pub(crate) struct Arguments {
+    /// Move a marker that cannot be trusted, and all staging, to .agents/overnight/quarantine/; the
+    /// knowledge itself stays as it is
+    #[arg(long)]
+    set_aside: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    let door = repo.door()?;
+    if global.dry_run {
+        let (text, waiting) = match door.interrupted()? {
+            Some(id) => (format!("Would deal with the interrupted commit {id}.\n"), Some(id)),
+            None => ("Nothing to finish.\n".to_owned(), None),
+        };
+        printer.answer("tree recover", json!({ "status": "dry-run", "interrupted": waiting }), &text);
+        return Ok(Exit::Done);
+    }
+    let now = clock::now();
+    let _lock = repo.lock(now)?;
+    let recovery = if arguments.set_aside { door.set_aside(&now.id())? } else { door.recover()? };
+    let notes = outcome::recovery_notes(&recovery);
+    let text = if notes.is_empty() {
+        "Nothing to recover.\n".to_owned()
+    } else {
+        notes.iter().map(|note| format!("{note}\n")).collect()
+    };
+    let fields = json!({ "recovered": outcome::recovery_json(&recovery), "notes": notes });
+    printer.answer("tree recover", fields, &text);
+    Ok(Exit::Done)
+}

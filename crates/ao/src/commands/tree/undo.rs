@@ -1,0 +1,54 @@
+//! `ao tree undo`
+
+use ao_contract::Exit;
+use ao_tree::UndoScope;
+
+use super::apply::CommitArguments;
+use super::outcome;
+use crate::cli::Global;
+use crate::config::Limits;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{Repo, Writer};
+
+/// Take back a commit and all after it; what people changed since stays
+#[derive(Debug, clap::Args)]
+#[command(after_help = "An undo is a commit like any other: undo it to have everything back.
+A file that somebody changed since stays as it is, and what it was before is kept
+in .agents/overnight/conflicts/.
+
+Examples:
+  ao --dry-run tree undo                       what would be taken back
+  ao tree undo                                 the newest commit
+  ao tree undo 20260401T020000Z                that commit and all after it
+  ao tree undo 20260401T020000Z --only         that commit alone")]
+pub(crate) struct Arguments {
+    /// The commit to go back before (default: the newest)
+    commit_id: Option<String>,
+    /// Take back this commit alone, and leave the later ones
+    #[arg(long)]
+    only: bool,
+    #[command(flatten)]
+    commit: CommitArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    let scope = if arguments.only { UndoScope::Only } else { UndoScope::FromHereOn };
+    let id = arguments.commit_id.as_deref();
+    if global.dry_run {
+        let (door, _readers) = repo.read()?;
+        let plan = door.plan_undo(id, scope)?;
+        let conflicts: Vec<_> = plan.stays().collect();
+        let preview = door.preview(plan.edits.clone())?;
+        return Ok(outcome::preview("tree undo", &preview, &conflicts, printer));
+    }
+    let limits = Limits::read(&repo.root)?;
+    let writer = Writer::open(&repo)?;
+    let plan = writer.door.plan_undo(id, scope)?;
+    let why = format!("undo of {}", plan.undo_of.join(", "));
+    let request = arguments.commit.request(&writer, limits, why)?;
+    let done = writer.door.undo(plan, request)?;
+    let expired = outcome::expire(&writer, limits)?;
+    Ok(outcome::report("tree undo", &writer, &done, &expired, global, printer))
+}
