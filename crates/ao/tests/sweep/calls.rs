@@ -12,6 +12,13 @@ pub(crate) struct Call {
     pub(crate) args: [u64; 6],
 }
 
+/// Which calls are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watch {
+    Changes,
+    ChangesAndLooks,
+}
+
 /// Number, name and the shape of the arguments: `f` an open file, `d` an open directory that the
 /// path `p` after it starts from, `-` anything else.
 type Row = (libc::c_long, &'static str, &'static str);
@@ -88,10 +95,16 @@ const OLD_ROWS: &[Row] = rows![
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_ROWS: &[Row] = &[];
 
-const OPEN_TO_WRITE: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC;
+pub(crate) const OPEN_TO_WRITE: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC;
 /// `FICLONE` and `FICLONERANGE`: the only requests that make a file's bytes.
 const CLONES: [u64; 2] = [0x4004_9409, 0x4020_940d];
 const PATH_BYTES_MAX: usize = 512;
+
+/// The numbers of all calls that may have to be shown.
+pub(crate) fn numbers(watch: Watch) -> impl Iterator<Item = libc::c_long> {
+    let looks = if watch == Watch::ChangesAndLooks { LOOK_ROWS } else { &[] };
+    ROWS.iter().chain(OLD_ROWS).chain(looks).map(|row| row.0)
+}
 
 impl Call {
     fn row(&self) -> Option<&'static Row> {
@@ -103,9 +116,13 @@ impl Call {
         self.row().map_or("?", |row| row.1.trim_start_matches("SYS_"))
     }
 
+    pub(crate) fn is_shown(&self, watch: Watch, caller: Pid) -> bool {
+        self.is_change(caller) || (watch == Watch::ChangesAndLooks && self.is_look())
+    }
+
     /// It changes a file, makes a change durable, or takes a lock. Output to the terminal is none
     /// of these.
-    pub(crate) fn is_change(&self, caller: Pid) -> bool {
+    fn is_change(&self, caller: Pid) -> bool {
         if self.row().is_none() {
             return false;
         }
@@ -122,7 +139,7 @@ impl Call {
     }
 
     /// It only reads; an `openat` that is no change does so too.
-    pub(crate) fn is_look(&self) -> bool {
+    fn is_look(&self) -> bool {
         LOOK_ROWS.iter().any(|row| row.0 == self.number)
             || matches!(self.name(), "open" | "openat" | "openat2")
     }

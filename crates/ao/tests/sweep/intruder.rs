@@ -11,8 +11,9 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Output;
 
+use crate::calls::Watch;
 use crate::check::{check_quiet, history_ids};
-use crate::step::{Edge, Stepper, Stop, Watch};
+use crate::step::{Edge, Stepper, Stop};
 use crate::tally::Tally;
 use crate::tree::{Kind, Tree};
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};

@@ -21,6 +21,7 @@ mod check;
 mod mount;
 mod step;
 mod tally;
+mod trap;
 mod tree;
 mod world;
 

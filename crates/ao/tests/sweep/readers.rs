@@ -196,7 +196,8 @@ fn commit(arena: &Arena, world: &World, number: u64) {
     world.must(&["tree", "apply", &file, "--id", &id, "--grace", GRACE_TEXT]).unwrap();
 }
 
-struct SetOnDrop<'a>(&'a AtomicBool);
+/// Ends the threads of a scope, also when their starter panics.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {

@@ -1,8 +1,8 @@
 //! A process that is led from one file-system call to the next.
 //!
-//! The kernel stops the traced process at the entry and at the exit of each system call; only the
-//! stops at calls that change something are shown, or also those that look. Whoever holds a [`Stepper`] is at such a stop
-//! and may look, act, go on, or kill.
+//! The kernel stops the traced process at the entry and at the exit of each call that changes
+//! something, or also of those that look. Whoever holds a [`Stepper`] is at such a stop and may
+//! look, act, go on, or kill.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,7 +16,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use crate::calls::Call;
+use crate::calls::{Call, Watch};
+use crate::trap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
@@ -24,13 +25,6 @@ pub(crate) enum Edge {
     Entry,
     /// The call has happened, and the process does not know it yet.
     Exit,
-}
-
-/// Which calls are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Watch {
-    Changes,
-    ChangesAndLooks,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -92,10 +86,14 @@ impl Stepper {
             .stdin(Stdio::null())
             .stdout(stdout.try_clone().unwrap())
             .stderr(stderr.try_clone().unwrap());
+        let filter = trap::program(watch);
         #[expect(unsafe_code, reason = "only the new process itself can ask to be traced")]
-        // SAFETY: between fork and exec only this one system call is made.
+        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
         unsafe {
-            command.pre_exec(|| Ok(ptrace::traceme()?));
+            command.pre_exec(move || {
+                ptrace::traceme()?;
+                trap::install(&filter)
+            });
         }
         let child = command.spawn().unwrap();
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap());
@@ -108,6 +106,7 @@ impl Stepper {
         ptrace::setoptions(
             leader,
             Options::PTRACE_O_TRACESYSGOOD
+                | Options::PTRACE_O_TRACESECCOMP
                 | Options::PTRACE_O_EXITKILL
                 | Options::PTRACE_O_TRACECLONE
                 | Options::PTRACE_O_TRACEFORK
@@ -125,23 +124,24 @@ impl Stepper {
     /// Goes on to the next stop; `None` when the process has ended.
     pub(crate) fn next(&mut self) -> Option<Stop> {
         if let Some(thread) = self.held.take() {
-            resume(thread, None);
+            self.resume(thread, None);
         }
         while self.ended.is_none() {
             // Only this thread's own tracees: other tests wait for theirs.
             let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
             match waitpid(None, Some(flags)).unwrap() {
-                WaitStatus::PtraceSyscall(thread) => {
+                WaitStatus::PtraceEvent(thread, _, libc::PTRACE_EVENT_SECCOMP)
+                | WaitStatus::PtraceSyscall(thread) => {
                     if let Some(stop) = self.syscall_stop(thread) {
                         self.held = Some(thread);
                         return Some(stop);
                     }
-                    resume(thread, None);
+                    self.resume(thread, None);
                 }
                 WaitStatus::PtraceEvent(thread, ..)
                 // How a new thread of the process reports for the first time.
-                | WaitStatus::Stopped(thread, Signal::SIGSTOP) => resume(thread, None),
-                WaitStatus::Stopped(thread, signal) => resume(thread, Some(signal)),
+                | WaitStatus::Stopped(thread, Signal::SIGSTOP) => self.resume(thread, None),
+                WaitStatus::Stopped(thread, signal) => self.resume(thread, Some(signal)),
                 WaitStatus::Exited(thread, code) if thread == self.leader => {
                     self.ended = Some(ExitStatus::from_raw(code << 8));
                 }
@@ -209,16 +209,24 @@ impl Stepper {
         Output { status, stdout: text(&mut self.stdout), stderr: text(&mut self.stderr) }
     }
 
+    /// On to the exit of the call that the thread is inside of, else to the next entry.
+    fn resume(&self, thread: Pid, signal: Option<Signal>) {
+        // A thread that another one's exit or a SIGKILL has ended is no error.
+        let _ = if self.inside.contains_key(&thread) {
+            ptrace::syscall(thread, signal)
+        } else {
+            ptrace::cont(thread, signal)
+        };
+    }
+
     fn syscall_stop(&mut self, thread: Pid) -> Option<Stop> {
         let info = ptrace::syscall_info(thread).unwrap();
-        let (edge, call) = if info.op == libc::PTRACE_SYSCALL_INFO_ENTRY {
+        let (edge, call) = if info.op == libc::PTRACE_SYSCALL_INFO_SECCOMP {
             #[expect(unsafe_code, reason = "the union has no safe accessor")]
             // SAFETY: `op` says that the kernel filled this member.
-            let entry = unsafe { info.u.entry };
+            let entry = unsafe { info.u.seccomp };
             let call = Call { number: entry.nr.cast_signed(), args: entry.args };
-            let is_shown = call.is_change(thread)
-                || (self.watch == Watch::ChangesAndLooks && call.is_look());
-            if !is_shown {
+            if !call.is_shown(self.watch, thread) {
                 return None;
             }
             self.inside.insert(thread, call);
@@ -234,9 +242,4 @@ impl Drop for Stepper {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn resume(thread: Pid, signal: Option<Signal>) {
-    // A thread that another one's exit or a SIGKILL has ended is no error.
-    let _ = ptrace::syscall(thread, signal);
 }

@@ -101,6 +101,17 @@ impl Tree {
         Self(part.map(|(name, node)| (name.clone(), node.clone())).collect())
     }
 
+    /// Without directories that hold no file.
+    pub(crate) fn without_empty_dirs(&self) -> Self {
+        let files: Vec<_> = self.0.iter().filter(|(_, node)| node.kind != Kind::Dir).collect();
+        let holds = |dir: &str| {
+            let prefix = format!("{dir}/");
+            files.iter().any(|(path, _)| path.starts_with(&prefix))
+        };
+        let kept = self.0.iter().filter(|(path, node)| node.kind != Kind::Dir || holds(path));
+        Self(kept.map(|(path, node)| (path.clone(), node.clone())).collect())
+    }
+
     /// What differs in names, kinds, bytes and modes; empty when nothing does.
     pub(crate) fn difference(&self, actual: &Self) -> String {
         let mut lines = Vec::new();
