@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::SchemaVersion;
 use crate::only_map::only_from_map;
 
-/// A list of changes to the corpus, admitted as one or refused.
+/// A list of changes to the corpus. Those that can be made are made as one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Edits")]
 #[serde(remote = "Self", deny_unknown_fields)]

@@ -31,6 +31,8 @@ pub struct HistoryLine {
     pub carried: u64,
     /// How many files both sides changed.
     pub conflicts: u64,
+    /// How many bytes its undo snapshot takes.
+    pub stored_bytes: u64,
     /// The commits that it takes back; empty unless it is an undo.
     #[serde(default)]
     pub undo_of: Vec<String>,

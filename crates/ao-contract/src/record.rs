@@ -24,15 +24,15 @@ pub struct Record {
     pub undo_of: Vec<String>,
     /// What it changed.
     pub changes: Vec<Change>,
+    /// The folders that it had to make.
+    #[serde(default)]
+    pub folders: Vec<String>,
     /// Files that others changed meanwhile and that were taken over.
     #[serde(default)]
     pub carried: Vec<String>,
     /// Files that both sides changed.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
-    /// When the earlier contents were dropped; undo is not possible after.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expired_at: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -10,7 +10,7 @@ use crate::door::{CONFLICTS, Door};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::lock::exclusive;
-use crate::path::{check_id, shown};
+use crate::path::shown;
 use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
 use crate::script::{Script, Work};
 use crate::snapshot::{Left, Part, Snapshot};
@@ -31,6 +31,8 @@ pub struct Request {
     pub edits: Vec<Edit>,
     /// The commits that these edits take back.
     pub undo_of: Vec<String>,
+    /// Folders to remove if they are empty afterwards.
+    pub drop_folders: Vec<String>,
     /// How long the displaced files are left to those who still have them open.
     pub grace: Duration,
     /// The most that the transaction may store.
@@ -69,6 +71,7 @@ impl<F: Fs> Door<F> {
     /// As [`Door::apply`], with conflicts that are known beforehand.
     pub(crate) fn apply_with(&self, mut request: Request, clashes: Vec<Clash>) -> Result<Outcome> {
         check_request(&request)?;
+        self.check_new_id(&request.id)?;
         let first = self.snapshot(|_| true)?;
         let left = first.left.clone();
         let mut plan = self.plan(std::mem::take(&mut request.edits), &first)?;
@@ -199,7 +202,6 @@ impl<F: Fs> Door<F> {
 }
 
 fn check_request(request: &Request) -> Result<()> {
-    check_id(&request.id).map_err(|doubt| Error::BadId { id: shown(&request.id), doubt })?;
     if request.edits.len() <= EDITS_MAX {
         return Ok(());
     }

@@ -34,6 +34,7 @@ impl<F: Fs> Door<F> {
     /// Everything that a decided commit still has to do.
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
         self.exchange_slots(work)?;
+        self.drop_folders(work)?;
         self.fs.pause(grace);
         Late::settle(self, work, at)?;
         self.publish(work, at)?;
@@ -53,6 +54,22 @@ impl<F: Fs> Door<F> {
                 None => Ok(()),
             };
             sync().map_err(Error::io(format!("make the exchange in {path} durable")))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what the commits that are taken back had made, where nothing is in it.
+    fn drop_folders(&self, work: &Work) -> Result<()> {
+        // A folder's name sorts before those of its inner folders.
+        for path in work.script.drop_folders.iter().rev() {
+            let drop_it = || match self.open(parent(path))? {
+                Some(dir) => {
+                    self.remove_if_empty(&dir, last(path))?;
+                    self.fs.sync_dir(&dir)
+                }
+                None => Ok(()),
+            };
+            drop_it().map_err(Error::io(format!("remove the empty folder {path}")))?;
         }
         Ok(())
     }

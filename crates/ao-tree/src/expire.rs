@@ -14,41 +14,32 @@ use crate::stage::RECORD;
 pub(crate) const EXPIRED: &str = "expired";
 
 impl<F: Fs> Door<F> {
-    /// Drops the snapshots that `is_old` names, and then the oldest ones until the rest takes no
-    /// more than `max_bytes`. Gives the ids of the commits that can no longer be undone.
+    /// Drops the snapshots that `is_old` names, and all that are older than the newest `max_bytes`
+    /// of them. Gives the ids of the commits that can no longer be undone.
     pub fn expire(
         &self,
         is_old: impl Fn(&HistoryLine) -> bool,
         max_bytes: u64,
         now: &str,
     ) -> Result<Vec<String>> {
-        let mut kept = Vec::new();
-        for line in self.history()? {
-            if let Some(bytes) = self.snapshot_bytes(&line.id)? {
-                kept.push((line, bytes));
-            }
-        }
-        let mut total: u64 = kept.iter().map(|(_, bytes)| bytes).sum();
         let mut expired = Vec::new();
-        for (line, bytes) in kept {
-            if is_old(&line) || total > max_bytes {
+        let mut kept_bytes: u64 = 0;
+        for line in self.history()?.into_iter().rev() {
+            kept_bytes = kept_bytes.saturating_add(line.stored_bytes);
+            if (is_old(&line) || kept_bytes > max_bytes) && !self.is_expired(&line.id)? {
                 self.drop_snapshot(&line.id, now)?;
-                total -= bytes;
                 expired.push(line.id);
             }
         }
+        expired.reverse();
         Ok(expired)
     }
 
-    /// What a commit's snapshot takes; `None` if it went before.
-    fn snapshot_bytes(&self, id: &str) -> Result<Option<u64>> {
-        let look = || -> io::Result<Option<u64>> {
-            let Some(dir) = self.open(&self.snapshot_path(id))? else { return Ok(None) };
-            if self.fs.stat(&dir, OsStr::new(EXPIRED))?.is_some() {
-                return Ok(None);
-            }
-            let blobs = self.fs.list(&dir)?.into_iter().filter(|entry| entry.name != RECORD);
-            Ok(Some(blobs.map(|entry| entry.stat.size).sum()))
+    /// Whether the snapshot of a commit was let go.
+    pub fn is_expired(&self, id: &str) -> Result<bool> {
+        let look = || match self.open(&self.snapshot_path(id))? {
+            Some(dir) => Ok(self.fs.stat(&dir, OsStr::new(EXPIRED))?.is_some()),
+            None => Ok(true),
         };
         look().map_err(Error::io(format!("look at the snapshot of {id}")))
     }

@@ -1,5 +1,6 @@
 //! What the door remembers: the history, a line a commit, and each commit's record and snapshot.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 
@@ -7,7 +8,7 @@ use ao_contract::{HistoryLine, Record, Version};
 
 use crate::commit::{last, parent};
 use crate::diff::FileDiff;
-use crate::door::{Door, HISTORY, STATE_FILE_BYTES_MAX, UNDO};
+use crate::door::{ARCHIVE, CONFLICTS, Door, HISTORY, STATE_FILE_BYTES_MAX, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::path::shown;
@@ -29,6 +30,41 @@ impl<F: Fs> Door<F> {
                 })
             })
             .collect()
+    }
+
+    /// An id that no commit has: `wanted`, or that with a number after it.
+    pub fn unique_id(&self, wanted: &str) -> Result<String> {
+        let ids: HashSet<String> = self.history()?.into_iter().map(|line| line.id).collect();
+        let numbered = (2_u64..).map(|number| format!("{wanted}-{number}"));
+        let mut candidates = std::iter::once(wanted.to_owned()).chain(numbered);
+        loop {
+            match candidates.next() {
+                Some(id) if !ids.contains(&id) && !self.has_keepsakes(&id)? => return Ok(id),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether something is kept under this id: conflicts outlive a transaction that came to
+    /// nothing.
+    fn has_keepsakes(&self, id: &str) -> Result<bool> {
+        for name in [UNDO, ARCHIVE, CONFLICTS] {
+            let path = format!("{}/{name}/{id}", self.layout.state);
+            if self.open(&path).map_err(Error::io(format!("look at {path}")))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Refuses an id that cannot name files, or that is taken.
+    pub(crate) fn check_new_id(&self, id: &str) -> Result<()> {
+        let bad = |doubt: String| Error::BadId { id: shown(id), doubt };
+        ao_contract::check_id(id).map_err(|error| bad(error.to_string()))?;
+        if self.has_keepsakes(id)? || self.history()?.iter().any(|line| line.id == id) {
+            return Err(bad("this id is taken".into()));
+        }
+        Ok(())
     }
 
     /// The commit of this id, or the newest one.

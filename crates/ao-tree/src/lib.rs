@@ -45,7 +45,7 @@ pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Space, Stat};
 pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, host, process_start, share};
-pub use path::{TreePath, check_id, shown};
+pub use path::{TreePath, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused};
 pub use recover::Recovery;
 pub use snapshot::Left;

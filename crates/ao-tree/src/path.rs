@@ -112,19 +112,3 @@ pub fn shown(text: &str) -> String {
         .map(|c| if is_plain(c) { c.to_string() } else { c.escape_default().to_string() })
         .collect()
 }
-
-/// An id names files and directories of the door's own state.
-pub fn check_id(id: &str) -> Result<(), String> {
-    let is_odd = |c: char| c.is_whitespace() || c.is_control() || is_invisible(c);
-    if id.is_empty() || id.len() > 128 {
-        return Err("an id has 1 to 128 bytes".into());
-    }
-    if id.contains(['/', '\\'])
-        || id.contains("..")
-        || id.starts_with('.')
-        || id.chars().any(is_odd)
-    {
-        return Err("an id has no slash, backslash, `..`, white space or control character, and does not start with a dot".into());
-    }
-    Ok(())
-}

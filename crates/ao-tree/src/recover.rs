@@ -9,7 +9,7 @@ use crate::door::{Door, STAGING};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::lock::exclusive;
-use crate::path::{check_id, shown};
+use crate::path::shown;
 use crate::script::{MARKER_PREFIX, read_marker};
 use crate::stage::Room;
 
@@ -80,7 +80,7 @@ impl<F: Fs> Door<F> {
     /// Moves doubtful markers and all staging out of the way, at a person's word: the tree stays
     /// as it is, and nothing is thrown away.
     pub fn set_aside(&self, id: &str) -> Result<Recovery> {
-        check_id(id).map_err(|doubt| Error::BadId { id: shown(id), doubt })?;
+        self.check_new_id(id)?;
         let Some(state) = self.state()? else { return Ok(Recovery::default()) };
         let mut moved = Vec::new();
         let doing = || Error::io("set the marker aside");
@@ -172,7 +172,7 @@ impl<F: Fs> Door<F> {
     /// Why a whole marker of ours must still not be followed.
     fn doubt(&self, state: &F::Dir, name: &str, marker: &Marker) -> Result<Option<String>> {
         let id = &marker.iteration_id;
-        if check_id(id).is_err() || name != format!("{MARKER_PREFIX}{id}") {
+        if ao_contract::check_id(id).is_err() || name != format!("{MARKER_PREFIX}{id}") {
             return Ok(Some(format!("it says that it belongs to {}", shown(id))));
         }
         for slot in &marker.slots {
@@ -283,7 +283,7 @@ fn foreign(bytes: &[u8]) -> Option<Found> {
     }
     let state = marker.get("state")?.as_str()?;
     let iteration_id = marker.get("iteration_id")?.as_str()?.to_owned();
-    if check_id(&iteration_id).is_err() {
+    if ao_contract::check_id(&iteration_id).is_err() {
         return Some(Found::Doubtful(
             "another tool left it, and its id is not one that a file may have".into(),
         ));

@@ -1,6 +1,7 @@
 //! What is left to do once a commit is decided, written down beside the staged tree: recovery
 //! reads it back and does the same as the commit would have done.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -29,6 +30,9 @@ pub(crate) struct Script {
     pub(crate) undo_of: Vec<String>,
     pub(crate) method: Method,
     pub(crate) changes: Vec<Planned>,
+    /// Folders that this commit makes, and that the commits it takes back had made.
+    pub(crate) folders: Vec<String>,
+    pub(crate) drop_folders: Vec<String>,
     pub(crate) carried: Vec<String>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(crate) slots: Vec<Slot>,
@@ -51,6 +55,8 @@ impl Script {
             undo_of: request.undo_of.clone(),
             method,
             changes: Vec::new(),
+            folders: Vec::new(),
+            drop_folders: request.drop_folders.clone(),
             carried: Vec::new(),
             conflicts: plan.clashes.iter().map(|clash| clash.conflict.clone()).collect(),
             slots: Vec::new(),
@@ -65,9 +71,9 @@ impl Script {
             why: self.why.clone(),
             undo_of: self.undo_of.clone(),
             changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
+            folders: self.folders.clone(),
             carried: self.carried.clone(),
             conflicts: self.conflicts.clone(),
-            expired_at: None,
             extra: Extra::default(),
         }
     }
@@ -276,10 +282,19 @@ pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLin
         deleted: count(ChangeOp::Delete),
         carried: record.carried.len() as u64,
         conflicts: record.conflicts.len() as u64,
+        stored_bytes: stored_bytes(record),
         undo_of: record.undo_of.clone(),
         fitness: None,
         record: format!("undo/{}/record.json", record.id),
         record_hash: blake3::hash(&to_json(record)?).to_hex().to_string(),
         extra: Extra::default(),
     })
+}
+
+/// Versions that are the same are stored once.
+fn stored_bytes(record: &Record) -> u64 {
+    let versions = record.changes.iter().filter_map(|change| change.before.as_ref());
+    let sizes: BTreeMap<&str, u64> =
+        versions.map(|version| (version.hash.as_str(), version.size)).collect();
+    sizes.values().sum()
 }

@@ -4,7 +4,7 @@
 //! edited file as a new one. All space that the commit needs is used here, so that nothing can
 //! run out of it later.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 
@@ -17,7 +17,7 @@ use crate::fs::{Fs, Kind};
 use crate::path::TreePath;
 use crate::plan::{Content, Plan};
 use crate::script::{BASE, Base, Planned, SCRIPT, Script, Work, history_line, to_json};
-use crate::snapshot::{Folder, Part, Snapshot};
+use crate::snapshot::{Folder, Part, Snapshot, Standing};
 
 pub(crate) const RECORD: &str = "record.json";
 pub(crate) const PROVENANCE: &str = "provenance.json";
@@ -115,7 +115,12 @@ impl<F: Fs> Door<F> {
         });
         let changes = changes.collect();
         let mut work = Work {
-            script: Script { changes, carried, ..Script::begin(request, plan, method) },
+            script: Script {
+                changes,
+                folders: self.made_folders(plan, snapshot)?,
+                carried,
+                ..Script::begin(request, plan, method)
+            },
             bases: Vec::new(),
         };
         match method {
@@ -169,6 +174,32 @@ impl<F: Fs> Door<F> {
             }
         }
         Ok(inodes)
+    }
+
+    /// The folders on the way to an edited file that are not there yet.
+    fn made_folders(&self, plan: &Plan, snapshot: &Snapshot) -> Result<Vec<String>> {
+        let mut made = BTreeSet::new();
+        for (path, touched) in plan.touched.iter().filter(|(_, touched)| touched.before.is_none()) {
+            let held = self.layout.held[touched.part].path.as_str();
+            for (end, _) in path.as_str().match_indices('/') {
+                let folder = &path.as_str()[..end];
+                let is_there = match folder
+                    .strip_prefix(held)
+                    .map(|rest| rest.trim_start_matches('/'))
+                {
+                    Some("") => matches!(snapshot.parts[touched.part], Part::Dir(_)),
+                    Some(rest) => matches!(snapshot.standing(touched.part, rest), Standing::Folder),
+                    // Above a held part, which the snapshot does not reach.
+                    None => {
+                        self.open(folder).map_err(Error::io(format!("look at {folder}")))?.is_some()
+                    }
+                };
+                if !is_there {
+                    made.insert(folder.to_owned());
+                }
+            }
+        }
+        Ok(made.into_iter().collect())
     }
 
     fn part_slots(

@@ -4,7 +4,7 @@
 //! left, it becomes what that commit found. Where it is not, somebody else changed it in between:
 //! their version stays, and the one that was to come back is kept beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ao_contract::{Change, Conflict, Extra};
 
@@ -28,6 +28,7 @@ pub enum UndoScope {
 pub struct UndoPlan {
     pub edits: Vec<Edit>,
     pub undo_of: Vec<String>,
+    drop_folders: Vec<String>,
     stays: Vec<Clash>,
 }
 
@@ -49,12 +50,16 @@ impl<F: Fs> Door<F> {
             UndoScope::Only => vec![first],
         };
         let mut by_path: BTreeMap<String, Vec<(String, Change)>> = BTreeMap::new();
+        let mut drop_folders = BTreeSet::new();
         for id in undo_of.iter().rev() {
-            for change in self.record(id)?.changes {
+            let record = self.record(id)?;
+            drop_folders.extend(record.folders);
+            for change in record.changes {
                 by_path.entry(change.path.clone()).or_default().push((id.clone(), change));
             }
         }
-        let mut plan = UndoPlan { edits: Vec::new(), undo_of, stays: Vec::new() };
+        let drop_folders = drop_folders.into_iter().collect();
+        let mut plan = UndoPlan { edits: Vec::new(), undo_of, drop_folders, stays: Vec::new() };
         for (path, changes) in by_path {
             self.walk_back(&path, &changes, &mut plan)?;
         }
@@ -97,7 +102,7 @@ impl<F: Fs> Door<F> {
             path: path.to_owned(),
             action,
             mode: change.before.as_ref().map(|version| version.mode),
-            reason: format!("undo of {id}: {}", change.reason),
+            reason: format!("undo of {id}"),
             sources: change.sources.clone(),
         });
         Ok(())
@@ -133,7 +138,7 @@ impl<F: Fs> Door<F> {
 
     /// Takes back what [`Door::plan_undo`] planned, as one more commit.
     pub fn undo(&self, plan: UndoPlan, request: Request) -> Result<Outcome> {
-        let UndoPlan { edits, undo_of, stays } = plan;
-        self.apply_with(Request { edits, undo_of, ..request }, stays)
+        let UndoPlan { edits, undo_of, drop_folders, stays } = plan;
+        self.apply_with(Request { edits, undo_of, drop_folders, ..request }, stays)
     }
 }

@@ -1,11 +1,12 @@
 //! Whether everything the door remembers is whole, and nothing is left of what was cut off.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+
+use ao_contract::Version;
 
 use crate::door::{Door, STAGING, UNDO};
 use crate::error::{Error, Result};
-use crate::expire::EXPIRED;
 use crate::fs::Fs;
 use crate::path::shown;
 use crate::snapshot::Left;
@@ -101,24 +102,14 @@ impl<F: Fs> Door<F> {
             found.damage.push(damage(RECORD, "it is not the record that the history names"));
             return Ok(());
         }
-        let is_expired = self
-            .fs
-            .stat(&dir, OsStr::new(EXPIRED))
-            .map_err(Error::io("look at the snapshot"))?
-            .is_some();
-        if is_expired {
+        if self.is_expired(id)? {
             return Ok(());
         }
         let changes = self.record(id)?.changes;
-        let hashes: BTreeSet<String> = changes
-            .iter()
-            .filter_map(|change| Some(change.before.as_ref()?.hash.clone()))
-            .collect();
-        for version in changes
-            .iter()
-            .filter_map(|change| change.before.as_ref())
-            .filter(|v| hashes.contains(&v.hash))
-        {
+        let before = changes.iter().filter_map(|change| change.before.as_ref());
+        let versions: BTreeMap<&str, &Version> =
+            before.map(|version| (version.hash.as_str(), version)).collect();
+        for version in versions.into_values() {
             found.blobs += 1;
             match self.blob(id, version) {
                 Ok(Some(_)) => {}

@@ -23,8 +23,11 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
-        let mut limits =
-            Self { undo_days: UNDO_DAYS, undo_max_mb: UNDO_MAX_MB, checkpoint_max_mb: CHECKPOINT_MAX_MB };
+        let mut limits = Self {
+            undo_days: UNDO_DAYS,
+            undo_max_mb: UNDO_MAX_MB,
+            checkpoint_max_mb: CHECKPOINT_MAX_MB,
+        };
         for path in files(root) {
             limits.take(&read(&path)?);
         }
@@ -69,5 +72,7 @@ fn read(path: &Path) -> Result<Config, Failure> {
 fn from_environment(name: &str) -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| Failure::usage(format!("{name} must be a whole number, and is {}", value.display())))
+    number.map(Some).ok_or_else(|| {
+        Failure::usage(format!("{name} must be a whole number, and is {}", value.display()))
+    })
 }

@@ -36,15 +36,19 @@ impl From<Error> for Failure {
 
 fn exit_of(error: &Error) -> Exit {
     match error {
-        Error::Unfit { .. } | Error::Doubt { .. } | Error::OverBudget { .. } | Error::Interrupted { .. } => {
-            Exit::Preflight
+        Error::Unfit { .. }
+        | Error::Doubt { .. }
+        | Error::OverBudget { .. }
+        | Error::Interrupted { .. } => Exit::Preflight,
+        Error::Contended { .. } | Error::Locked { .. } | Error::ReadersStay { .. } => {
+            Exit::Deferred
         }
-        Error::Contended { .. } | Error::Locked { .. } | Error::ReadersStay { .. } => Exit::Deferred,
         Error::BadId { .. } | Error::NoSuchCommit { .. } => Exit::Usage,
         Error::Damaged { .. } => Exit::Found,
-        Error::Io { .. } | Error::Unfinished { .. } | Error::EmptyHistory | Error::SnapshotGone { .. } => {
-            Exit::Failed
-        }
+        Error::Io { .. }
+        | Error::Unfinished { .. }
+        | Error::EmptyHistory
+        | Error::SnapshotGone { .. } => Exit::Failed,
     }
 }
 
@@ -60,23 +64,39 @@ fn message_of(error: &Error) -> String {
 /// The wording of every hint, in one place.
 fn hint_of(error: &Error) -> String {
     match error {
-        Error::Io { .. } => "the tree is as it was; put right what is named, then run the command again".into(),
+        Error::Io { .. } => {
+            "the tree is as it was; put right what is named, then run the command again".into()
+        }
         Error::Unfinished { .. } => {
-            "nothing is lost: put right what is named, then run `ao tree recover` to finish it".into()
+            "nothing is lost: put right what is named, then run `ao tree recover` to finish it"
+                .into()
         }
         Error::Unfit { remedy, .. } => remedy.clone(),
-        Error::Doubt { .. } => "nothing was touched; look at the file, and if its commit is not wanted run \
+        Error::Doubt { .. } => {
+            "nothing was touched; look at the file, and if its commit is not wanted run \
              `ao tree recover --set-aside`, which keeps it in overnight/quarantine/"
-            .into(),
-        Error::OverBudget { .. } => "make fewer or smaller edits, or raise --checkpoint-max-mb".into(),
-        Error::Contended { .. } => "the tree is as it was; run the command again when nobody edits these files".into(),
-        Error::Locked { .. } => "nothing was touched; wait for it to end, then run the command again".into(),
-        Error::ReadersStay { .. } => "the tree is as it was; end the reader, then run the command again".into(),
+                .into()
+        }
+        Error::OverBudget { .. } => {
+            "make fewer or smaller edits, or raise --checkpoint-max-mb".into()
+        }
+        Error::Contended { .. } => {
+            "the tree is as it was; run the command again when nobody edits these files".into()
+        }
+        Error::Locked { .. } => {
+            "nothing was touched; wait for it to end, then run the command again".into()
+        }
+        Error::ReadersStay { .. } => {
+            "the tree is as it was; end the reader, then run the command again".into()
+        }
         Error::Interrupted { .. } => "run `ao tree recover`, which finishes it".into(),
         Error::BadId { .. } => "choose another id, or leave it out".into(),
         Error::NoSuchCommit { .. } => "`ao tree log` lists the commits".into(),
         Error::EmptyHistory => "`ao tree apply` makes the first commit".into(),
-        Error::SnapshotGone { .. } => "`undo.days` and `undo.max_mb` in .agentops/config.yaml say how long snapshots are kept".into(),
+        Error::SnapshotGone { .. } => {
+            "`undo.days` and `undo.max_mb` in .agentops/config.yaml say how long snapshots are kept"
+                .into()
+        }
         Error::Damaged { .. } => "`ao tree verify` lists everything that is damaged".into(),
     }
 }

@@ -39,8 +39,9 @@ impl Repo {
         if let Some(root) = &global.repo {
             return Ok(Self { root: root.clone() });
         }
-        let here = std::env::current_dir()
-            .map_err(|error| Failure::new(Exit::Preflight, format!("the current directory cannot be read: {error}")))?;
+        let here = std::env::current_dir().map_err(|error| {
+            Failure::new(Exit::Preflight, format!("the current directory cannot be read: {error}"))
+        })?;
         let is_root = |dir: &&Path| {
             [AGENTS, ".git"].iter().any(|name| std::fs::symlink_metadata(dir.join(name)).is_ok())
         };

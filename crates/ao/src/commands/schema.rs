@@ -32,13 +32,18 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Exit, Fail
         return Ok(Exit::Done);
     };
     let schema = schemas.iter().find(|schema| schema.name == name).ok_or_else(|| {
-        Failure::usage(format!("there is no format `{}`", ao_tree::shown(name))).hint("`ao schema` lists them")
+        Failure::usage(format!("there is no format `{}`", ao_tree::shown(name)))
+            .hint("`ao schema` lists them")
     })?;
     match &arguments.check {
         Some(file) => check(schema.name, file, printer),
         None => {
             let text = format!("{:#}\n", schema.schema);
-            printer.answer("schema", json!({ "name": schema.name, "schema": schema.schema }), &text);
+            printer.answer(
+                "schema",
+                json!({ "name": schema.name, "schema": schema.schema }),
+                &text,
+            );
             Ok(Exit::Done)
         }
     }
@@ -49,7 +54,10 @@ fn list(schemas: &[NamedSchema], printer: &Printer) {
     for schema in schemas {
         let _ = writeln!(text, "{:<20} {}", schema.name, schema.about);
     }
-    let rows: Vec<_> = schemas.iter().map(|schema| json!({ "name": schema.name, "about": schema.about })).collect();
+    let rows: Vec<_> = schemas
+        .iter()
+        .map(|schema| json!({ "name": schema.name, "about": schema.about }))
+        .collect();
     printer.answer("schema", json!({ "schemas": rows }), &text);
 }
 
@@ -72,10 +80,16 @@ fn check(name: &str, file: &Path, printer: &Printer) -> Result<Exit, Failure> {
     let text = if problems.is_empty() {
         format!("{} {shown_file} is a {name} ({} read)\n", paint(STRONG, "ok:"), values.len())
     } else {
-        problems.iter().fold(String::new(), |text, problem| format!("{text}{shown_file}: {problem}\n"))
+        problems
+            .iter()
+            .fold(String::new(), |text, problem| format!("{text}{shown_file}: {problem}\n"))
     };
     let exit = if problems.is_empty() { Exit::Done } else { Exit::Found };
-    printer.answer("schema", json!({ "name": name, "read": values.len(), "problems": problems }), &text);
+    printer.answer(
+        "schema",
+        json!({ "name": name, "read": values.len(), "problems": problems }),
+        &text,
+    );
     Ok(exit)
 }
 
@@ -85,7 +99,9 @@ fn check_one(name: &str, text: &str) -> Result<(), String> {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    let fail = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, format!("{}: {error}", file.display()));
+    let fail = |error: &dyn std::fmt::Display| {
+        Failure::new(Exit::Failed, format!("{}: {error}", file.display()))
+    };
     let size = std::fs::metadata(file).map_err(|error| fail(&error))?.len();
     if size > FILE_BYTES_MAX {
         return Err(fail(&format!("larger than {FILE_BYTES_MAX} bytes")));

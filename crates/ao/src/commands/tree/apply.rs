@@ -53,7 +53,12 @@ pub(crate) struct CommitArguments {
 
 impl CommitArguments {
     /// A request with no edits yet.
-    pub(crate) fn request(&self, writer: &Writer, limits: Limits, why: String) -> Result<Request, Failure> {
+    pub(crate) fn request(
+        &self,
+        writer: &Writer,
+        limits: Limits,
+        why: String,
+    ) -> Result<Request, Failure> {
         let id = match &self.id {
             Some(id) => id.clone(),
             None => writer.door.unique_id(&writer.now.id())?,
@@ -65,13 +70,18 @@ impl CommitArguments {
             why,
             edits: Vec::new(),
             undo_of: Vec::new(),
+            drop_folders: Vec::new(),
             grace: self.grace,
             max_store_bytes: max_mb.saturating_mul(1024 * 1024),
         })
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let asked = read(&arguments.file)?;
     let repo = Repo::find(global)?;
     let edits = asked.edits.into_iter().map(edit).collect();
@@ -91,7 +101,9 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> 
 fn edit(asked: ao_contract::Edit) -> Edit {
     use ao_contract::Edit::{Delete, Write};
     let (path, action, reason, sources) = match asked {
-        Write { path, content, reason, sources } => (path, Action::Write(content.into_bytes()), reason, sources),
+        Write { path, content, reason, sources } => {
+            (path, Action::Write(content.into_bytes()), reason, sources)
+        }
         Delete { path, reason, sources } => (path, Action::Delete, reason, sources),
     };
     Edit { path, action, mode: None, reason, sources }
@@ -99,20 +111,24 @@ fn edit(asked: ao_contract::Edit) -> Edit {
 
 fn read(file: &str) -> Result<Edits, Failure> {
     let name = if file == "-" { "standard input".to_owned() } else { ao_tree::shown(file) };
-    let refuse = |why: String| Failure::usage(format!("{name}: {why}")).hint("`ao schema edits` says what it must hold");
+    let refuse = |why: String| {
+        Failure::usage(format!("{name}: {why}")).hint("`ao schema edits` says what it must hold")
+    };
     let mut bytes = Vec::new();
     let limit = EDITS_BYTES_MAX + 1;
     let read = if file == "-" {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(Path::new(file)).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        std::fs::File::open(Path::new(file))
+            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     if bytes.len() as u64 > EDITS_BYTES_MAX {
         return Err(refuse(format!("larger than {EDITS_BYTES_MAX} bytes")));
     }
     let mut reader = serde_json::Deserializer::from_slice(&bytes);
-    let edits: Edits = serde_path_to_error::deserialize(&mut reader).map_err(|error| refuse(error.to_string()))?;
+    let edits: Edits =
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| refuse(error.to_string()))?;
     reader.end().map_err(|error| refuse(error.to_string()))?;
     Ok(edits)
 }

@@ -17,12 +17,20 @@ pub(crate) struct Arguments {
     id: Option<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let (door, _readers) = Repo::find(global)?.read()?;
     let id = door.line(arguments.id.as_deref())?.id;
     let (diffs, gone) = door.diff(&id)?;
     for path in &gone {
-        printer.note(&format!("{} {}: one side is no longer kept", paint(DOUBT, "note:"), shown(path)));
+        printer.note(&format!(
+            "{} {}: one side is no longer kept",
+            paint(DOUBT, "note:"),
+            shown(path)
+        ));
     }
     let text: String = diffs.iter().map(outcome::colored).collect();
     let diff: String = diffs.iter().map(FileDiff::unified).collect();

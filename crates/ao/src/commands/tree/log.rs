@@ -22,7 +22,11 @@ pub(crate) struct Arguments {
     newest: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let (door, _readers) = Repo::find(global)?.read()?;
     let lines: Vec<HistoryLine> =
         door.history()?.into_iter().rev().take(arguments.newest.unwrap_or(usize::MAX)).collect();

@@ -54,7 +54,13 @@ pub(crate) fn report(
     list_conflicts(&mut text, &outcome.conflicts);
     if is_committed {
         let counted = count(&outcome.changes);
-        let _ = writeln!(text, "{} {} as {}", paint(GOOD, "Committed"), counted, paint(STRONG, &shown(&outcome.id)));
+        let _ = writeln!(
+            text,
+            "{} {} as {}",
+            paint(GOOD, "Committed"),
+            counted,
+            paint(STRONG, &shown(&outcome.id))
+        );
     } else {
         text.push_str("Nothing changed.\n");
     }
@@ -71,7 +77,12 @@ fn exit(outcome: &Outcome, global: &Global) -> Exit {
     }
 }
 
-pub(crate) fn preview(command: &str, preview: &Preview, conflicts: &[&Conflict], printer: &Printer) -> Exit {
+pub(crate) fn preview(
+    command: &str,
+    preview: &Preview,
+    conflicts: &[&Conflict],
+    printer: &Printer,
+) -> Exit {
     let fields = json!({
         "status": "dry-run",
         "changes": preview.changes,
@@ -86,14 +97,24 @@ pub(crate) fn preview(command: &str, preview: &Preview, conflicts: &[&Conflict],
     }
     list_refused(&mut text, &preview.refused);
     for conflict in conflicts {
-        let _ = writeln!(text, "{} {}: {}", paint(DOUBT, "conflict"), shown(&conflict.path), conflict.why);
+        let _ = writeln!(
+            text,
+            "{} {}: {}",
+            paint(DOUBT, "conflict"),
+            shown(&conflict.path),
+            conflict.why
+        );
     }
     let _ = match preview.changes.len() {
         0 => writeln!(text, "Nothing would change."),
         _ => writeln!(text, "Would commit {}.", count(&preview.changes)),
     };
     printer.answer(command, fields, &text);
-    if preview.changes.is_empty() && !preview.refused.is_empty() { Exit::Refused } else { Exit::Done }
+    if preview.changes.is_empty() && !preview.refused.is_empty() {
+        Exit::Refused
+    } else {
+        Exit::Done
+    }
 }
 
 /// A diff for a terminal: coloured, and with nothing in it that could act on the terminal.
@@ -126,13 +147,26 @@ fn notes(writer: &Writer, outcome: &Outcome, expired: &[String]) -> Vec<String> 
     }
     if !outcome.carried.is_empty() {
         let few: Vec<String> = outcome.carried.iter().take(3).map(|path| shown(path)).collect();
-        notes.push(format!("{} changed by others meanwhile and kept: {}", outcome.carried.len(), few.join(", ")));
+        notes.push(format!(
+            "{} changed by others meanwhile and kept: {}",
+            outcome.carried.len(),
+            few.join(", ")
+        ));
     }
     if !outcome.left.is_empty() {
         let first = &outcome.left[0];
-        notes.push(format!("{} left as they are; the first: {} {}", outcome.left.len(), first.path, first.why));
+        notes.push(format!(
+            "{} left as they are; the first: {} {}",
+            outcome.left.len(),
+            first.path,
+            first.why
+        ));
     }
-    notes.extend(expired.iter().map(|id| format!("commit {id} can no longer be undone: its snapshot was let go")));
+    notes.extend(
+        expired
+            .iter()
+            .map(|id| format!("commit {id} can no longer be undone: its snapshot was let go")),
+    );
     notes
 }
 
@@ -144,7 +178,12 @@ pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
     if !recovery.removed.is_empty() {
         notes.push(format!("removed what was never committed: {}", recovery.removed.join(", ")));
     }
-    notes.extend(recovery.foreign.iter().map(|name| format!("removed another tool's finished {}", shown(name))));
+    notes.extend(
+        recovery
+            .foreign
+            .iter()
+            .map(|name| format!("removed another tool's finished {}", shown(name))),
+    );
     notes.extend(recovery.set_aside.iter().map(|what| format!("set aside: {what}")));
     notes
 }
@@ -177,22 +216,42 @@ pub(crate) fn list_changes(text: &mut String, changes: &[Change]) {
             ChangeOp::Delete => (BAD, "delete"),
         };
         let word = paint(style, &format!("{word:<6}"));
-        let _ = writeln!(text, "{word} {}  {}", shown(&change.path), paint(FAINT, &shown(&change.reason)));
+        let _ = writeln!(
+            text,
+            "{word} {}  {}",
+            shown(&change.path),
+            paint(FAINT, &shown(&change.reason))
+        );
     }
     more(text, changes.len());
 }
 
 fn list_refused(text: &mut String, refused: &[Refused]) {
     for refused in refused.iter().take(LISTED_MAX) {
-        let _ = writeln!(text, "{} {}: {}", paint(BAD, "refused"), shown(&refused.path), shown(&refused.why));
+        let _ = writeln!(
+            text,
+            "{} {}: {}",
+            paint(BAD, "refused"),
+            shown(&refused.path),
+            shown(&refused.why)
+        );
     }
     more(text, refused.len());
 }
 
 fn list_conflicts(text: &mut String, conflicts: &[Conflict]) {
     for conflict in conflicts.iter().take(LISTED_MAX) {
-        let kept = conflict.kept.as_ref().map_or(String::new(), |kept| format!("; ours is in {}", shown(kept)));
-        let _ = writeln!(text, "{} {}: {}{kept}", paint(DOUBT, "conflict"), shown(&conflict.path), conflict.why);
+        let kept = conflict
+            .kept
+            .as_ref()
+            .map_or(String::new(), |kept| format!("; ours is in {}", shown(kept)));
+        let _ = writeln!(
+            text,
+            "{} {}: {}{kept}",
+            paint(DOUBT, "conflict"),
+            shown(&conflict.path),
+            conflict.why
+        );
     }
     more(text, conflicts.len());
 }
@@ -205,8 +264,15 @@ fn more(text: &mut String, total: usize) {
 
 pub(crate) fn count(changes: &[Change]) -> String {
     let of = |op: ChangeOp| changes.iter().filter(|change| change.op == op).count();
-    let parts = [(of(ChangeOp::Add), "added"), (of(ChangeOp::Change), "changed"), (of(ChangeOp::Delete), "deleted")];
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let parts = [
+        (of(ChangeOp::Add), "added"),
+        (of(ChangeOp::Change), "changed"),
+        (of(ChangeOp::Delete), "deleted"),
+    ];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
     parts.join(", ")
 }

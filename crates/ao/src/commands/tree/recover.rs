@@ -21,7 +21,11 @@ pub(crate) struct Arguments {
     set_aside: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let door = repo.door()?;
     if global.dry_run {
@@ -29,7 +33,11 @@ pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> 
             Some(id) => (format!("Would deal with the interrupted commit {id}.\n"), Some(id)),
             None => ("Nothing to finish.\n".to_owned(), None),
         };
-        printer.answer("tree recover", json!({ "status": "dry-run", "interrupted": waiting }), &text);
+        printer.answer(
+            "tree recover",
+            json!({ "status": "dry-run", "interrupted": waiting }),
+            &text,
+        );
         return Ok(Exit::Done);
     }
     let now = clock::now();

@@ -19,12 +19,21 @@ pub(crate) struct Arguments {
     id: Option<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let (door, _readers) = Repo::find(global)?.read()?;
     let line = door.line(arguments.id.as_deref())?;
     let record = door.record(&line.id)?;
     let mut text = String::new();
-    let _ = writeln!(text, "{}  {}", paint(STRONG, &shown(&record.id)), paint(FAINT, &shown(&record.at)));
+    let _ = writeln!(
+        text,
+        "{}  {}",
+        paint(STRONG, &shown(&record.id)),
+        paint(FAINT, &shown(&record.at))
+    );
     let _ = writeln!(text, "{}", shown(&record.why));
     if !record.undo_of.is_empty() {
         let _ = writeln!(text, "takes back {}", shown(&record.undo_of.join(", ")));

@@ -32,7 +32,11 @@ pub(crate) struct Arguments {
     commit: CommitArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let scope = if arguments.only { UndoScope::Only } else { UndoScope::FromHereOn };
     let id = arguments.commit_id.as_deref();

@@ -26,7 +26,14 @@ pub(crate) fn run(_: &Arguments, global: &Global, printer: &Printer) -> Result<E
         let _ = writeln!(text, "left    {} {}", left.path, left.why);
     }
     for damage in &found.damage {
-        let _ = writeln!(text, "{} {}: {}; {}", paint(BAD, "damage"), damage.path, damage.why, damage.remedy);
+        let _ = writeln!(
+            text,
+            "{} {}: {}; {}",
+            paint(BAD, "damage"),
+            damage.path,
+            damage.why,
+            damage.remedy
+        );
     }
     let checked = format!("{} commits and {} snapshots", found.commits, found.blobs);
     let _ = match found.damage.len() {
