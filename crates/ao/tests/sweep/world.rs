@@ -97,7 +97,7 @@ impl World {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(option_env!("AO_STANDIN").unwrap_or(env!("CARGO_BIN_EXE_ao")));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ao"));
         command.arg("-C").arg(&self.root).args(args);
         command
     }
