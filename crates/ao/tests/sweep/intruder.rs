@@ -194,18 +194,30 @@ fn attack(arena: &Arena, scenario: &Scenario, course: &Course, case: &Case) -> R
     let mut stepper = start(&world, scenario);
     let stop = stepper.nth(case.moment).ok_or("the command ended before that stop")?;
     let at = stop.describe();
-    let is_decided = world.has_marker();
+    let path = format!(".agents/{}", case.act.path());
+    let is_after = fs::read(world.root.join(&path)).ok().as_deref() == scenario.after.bytes(&path);
     let text = text_of(case.act, 1);
     let done = case.act.perform(&world, &text);
     let (output, _) = stepper.finish();
     let judged = match done {
         Ok(()) => {
             let is_seen = course.had_seen(case.act, case.moment);
-            judge(&world, scenario, case.act, &text, Moment { is_seen, is_decided }, &output)
+            judge(&world, scenario, case.act, &text, Moment { is_seen, is_after }, &output)
         }
         Err(_) => undisturbed(&world, scenario, case.act, &output),
     };
-    judged.map_err(|why| format!("the intruder acted at {at}\n{}\n{why}", shown(&output)))
+    judged.map_err(|why| format!("the intruder acted at {at}\n{}\n{why}", brief(&output)))
+}
+
+/// What the report says of others, and how the command ended.
+fn brief(output: &Output) -> String {
+    match serde_json::from_slice::<serde_json::Value>(&output.stdout) {
+        Ok(report) => format!(
+            "{}; {}; conflicts: {}; carried: {}",
+            output.status, report["status"], report["conflicts"], report["carried"]
+        ),
+        Err(_) => shown(output),
+    }
 }
 
 fn text_of(act: Act, number: usize) -> String {
@@ -220,8 +232,8 @@ fn text_of(act: Act, number: usize) -> String {
 struct Moment {
     /// `ao` had read what the act changed.
     is_seen: bool,
-    /// The commit was past its commit point.
-    is_decided: bool,
+    /// What stood there was `ao`'s version already: theirs is simply the next one.
+    is_after: bool,
 }
 
 fn judge(
@@ -242,7 +254,7 @@ fn judge(
     let is_replaced = || is_edited && !moment.is_seen && live == ours;
     // Its own version is kept beside, unless theirs came after it.
     let is_settled =
-        || !is_edited || ours.is_none() || moment.is_decided || kept(world, act) == ours.map(<[u8]>::to_vec);
+        || !is_edited || ours.is_none() || moment.is_after || kept(world, act) == ours.map(<[u8]>::to_vec);
     match act {
         Act::Edit(_) | Act::Replace(_) | Act::AddFolder(_) => {
             if live == Some(text.as_bytes()) {
@@ -313,7 +325,15 @@ fn kept(world: &World, act: Act) -> Option<Vec<u8>> {
 }
 
 fn undo_holds(world: &World, text: &str) -> bool {
-    let store = Tree::read(&world.state("undo"), None);
+    holds(world, "undo", text)
+}
+
+fn conflicts_hold(world: &World, text: &str) -> bool {
+    world.state("conflicts").exists() && holds(world, "conflicts", text)
+}
+
+fn holds(world: &World, store: &str, text: &str) -> bool {
+    let store = Tree::read(&world.state(store), None);
     store.0.values().any(|node| match &node.kind {
         Kind::File(bytes) => String::from_utf8_lossy(bytes).contains(text),
         _ => false,
@@ -389,17 +409,22 @@ fn attack_twice(arena: &Arena, scenario: &Scenario, decided: usize, pair: &Pair)
         let path = format!(".agents/{}", pair.first.path());
         let live = tree.bytes(&path).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         let text = live.clone().unwrap_or_default();
+        let is_aside = |text: &str| conflicts_hold(&world, text);
         let is_kept = match (pair.second, &done) {
-            (Act::Delete(_), Ok(())) => live.is_none(),
-            (Act::Append(_), Ok(())) => text.matches(&one).count() == 1 && text.matches(&two).count() == 1,
-            (_, Ok(())) => text == two,
+            // Whoever deleted it had not seen the first act's version, which may be back.
+            (Act::Delete(_), Ok(())) => live.is_none() || text == one,
+            (Act::Append(_), Ok(())) => {
+                text.matches(&one).count() == 1 && text.matches(&two).count() == 1
+            }
+            // A line that was appended before may follow what replaced it.
+            (_, Ok(())) => text.starts_with(&two) || is_aside(&two),
             // It found nothing to act on, so the first act is the last word.
-            (_, Err(_)) if pair.first == Act::Delete(pair.first.path()) => live.is_none(),
+            (_, Err(_)) if matches!(pair.first, Act::Delete(_)) => live.is_none(),
             (_, Err(_)) => text.contains(&one),
         };
         if is_kept { Ok(()) } else { Err(format!("{path} holds {live:?} (second act: {done:?})")) }
     };
-    judge().map_err(|why| format!("the second act came at {at}\n{}\n{why}", shown(&output)))
+    judge().map_err(|why| format!("the second act came at {at}\n{}\n{why}", brief(&output)))
 }
 
 // proves: LOOP-07
@@ -411,8 +436,12 @@ fn intruder_who_never_stops_rolls_back() {
     let mut stepper = start(&world, &scenario);
     let mut appended = String::from_utf8(scenario.before.bytes(&format!(".agents/{LINES}")).unwrap().to_vec()).unwrap();
     for number in 0.. {
-        // Every comparison finds the file longer than the one before did.
-        let Some(_) = stepper.next() else { break };
+        // Every comparison finds the file longer than the one before did. Not while it is being
+        // read: that would never end.
+        let Some(stop) = stepper.next() else { break };
+        if stop.edge == Edge::Exit || stop.call.name() == "read" {
+            continue;
+        }
         let line = format!("{{\"theirs\":{number}}}\n");
         Act::Append(LINES).perform(&world, &line).unwrap();
         appended += &line;
