@@ -34,6 +34,7 @@ struct Cli {
 
 /// Taken by every command.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// Work in this repository instead of the one around the current directory

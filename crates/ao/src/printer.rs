@@ -35,10 +35,6 @@ impl Printer {
         Self { is_json: global.json, is_quiet: global.quiet }
     }
 
-    pub(crate) fn is_json(&self) -> bool {
-        self.is_json
-    }
-
     /// The answer to a command: `fields` as JSON, or `text` for people.
     pub(crate) fn answer(&self, command: &str, fields: Value, text: &str) {
         if self.is_json {
@@ -48,27 +44,17 @@ impl Printer {
             if let Value::Object(fields) = fields {
                 object.extend(fields);
             }
-            self.data(&format!("{:#}\n", Value::Object(object)));
+            data(&format!("{:#}\n", Value::Object(object)));
         } else {
-            self.data(text);
+            data(text);
         }
-    }
-
-    /// Bytes that the user asked for.
-    pub(crate) fn data(&self, text: &str) {
-        // A closed pipe is the reader's way to say "enough".
-        let _ = anstream::stdout().lock().write_all(text.as_bytes());
     }
 
     /// What is good to know while waiting; left out when asked to be quiet.
     pub(crate) fn note(&self, text: &str) {
         if !self.is_quiet {
-            self.say(text);
+            say(text);
         }
-    }
-
-    fn say(&self, text: &str) {
-        let _ = writeln!(anstream::stderr().lock(), "{text}");
     }
 
     pub(crate) fn failure(&self, failure: &Failure) -> Exit {
@@ -76,12 +62,21 @@ impl Printer {
         for hint in &failure.hints {
             let _ = write!(text, "\n{} {hint}", paint(STRONG, "hint:"));
         }
-        self.say(&text);
+        say(&text);
         if self.is_json {
             let error = json!({ "exit": failure.exit.code(), "message": failure.message, "hints": failure.hints });
             let object = json!({ "schema_version": 1, "error": error });
-            self.data(&format!("{object:#}\n"));
+            data(&format!("{object:#}\n"));
         }
         failure.exit
     }
+}
+
+fn data(text: &str) {
+    // A closed pipe is the reader's way to say "enough".
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+fn say(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
 }

@@ -35,18 +35,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Exit, Fail
         Failure::usage(format!("there is no format `{}`", ao_tree::shown(name)))
             .hint("`ao schema` lists them")
     })?;
-    match &arguments.check {
-        Some(file) => check(schema.name, file, printer),
-        None => {
-            let text = format!("{:#}\n", schema.schema);
-            printer.answer(
-                "schema",
-                json!({ "name": schema.name, "schema": schema.schema }),
-                &text,
-            );
-            Ok(Exit::Done)
-        }
+    if let Some(file) = &arguments.check {
+        return check(schema.name, file, printer);
     }
+    let text = format!("{:#}\n", schema.schema);
+    printer.answer("schema", json!({ "name": schema.name, "schema": schema.schema }), &text);
+    Ok(Exit::Done)
 }
 
 fn list(schemas: &[NamedSchema], printer: &Printer) {

@@ -46,7 +46,7 @@ pub(crate) struct CommitArguments {
     /// How long replaced files are left to readers and writers that still have them open
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = ao_contract::parse_duration)]
     pub(crate) grace: Duration,
-    /// The most that the commit may store, in MB (default: 512, or dream.checkpoint_max_mb)
+    /// The most that the commit may store, in MB (default: 512, or `dream.checkpoint_max_mb`)
     #[arg(long, value_name = "N")]
     pub(crate) checkpoint_max_mb: Option<u64>,
 }

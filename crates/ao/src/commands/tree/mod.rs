@@ -11,6 +11,8 @@ mod verify;
 
 use ao_contract::Exit;
 
+pub(crate) use outcome::list_changes;
+
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -47,7 +47,7 @@ pub(crate) fn run(
     let text = if notes.is_empty() {
         "Nothing to recover.\n".to_owned()
     } else {
-        notes.iter().map(|note| format!("{note}\n")).collect()
+        format!("{}\n", notes.join("\n"))
     };
     let fields = json!({ "recovered": outcome::recovery_json(&recovery), "notes": notes });
     printer.answer("tree recover", fields, &text);
