@@ -109,13 +109,16 @@ struct Course {
     seen: BTreeMap<String, usize>,
     /// The stop at which the marker is about to appear.
     decided: usize,
+    /// The path whose first reading is going on.
+    reading: Option<String>,
 }
 
 impl Course {
     fn of(arena: &Arena, scenario: &Scenario) -> Self {
         let world = arena.world(&scenario.start);
         let mut stepper = start(&world, scenario);
-        let mut course = Self { moments: Vec::new(), seen: BTreeMap::new(), decided: 0 };
+        let mut course =
+            Self { moments: Vec::new(), seen: BTreeMap::new(), decided: 0, reading: None };
         let mut is_ours = false;
         for number in 0.. {
             let Some(stop) = stepper.next() else { break };
@@ -136,10 +139,15 @@ impl Course {
         if self.decided == 0 && shown.contains("COMMIT-MARKER.") {
             self.decided = number;
         }
-        if stop.edge == Edge::Exit && stop.call.name() == "read" {
-            for path in scenario.edited.iter().filter(|path| shown.contains(path.as_str())) {
-                self.seen.entry(path.clone()).or_insert(number);
+        let is_read = stop.call.name() == "read";
+        let path = scenario.edited.iter().find(|path| is_read && shown.contains(path.as_str()));
+        match path {
+            // To the end of its first reading: what comes in the middle is read too.
+            Some(path) if !self.seen.contains_key(path) || self.reading == Some(path.clone()) => {
+                self.seen.insert(path.clone(), number);
+                self.reading = Some(path.clone());
             }
+            _ => self.reading = None,
         }
     }
 
