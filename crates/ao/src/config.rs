@@ -66,7 +66,8 @@ fn read(path: &Path) -> Result<Config, Failure> {
     if text.trim().is_empty() {
         return Ok(Config::default());
     }
-    serde_saphyr::from_str(&text).map_err(|error| refuse(error.to_string()))
+    serde_saphyr::from_str(&text)
+        .map_err(|error| refuse(error.to_string().trim_start_matches("error: ").to_owned()))
 }
 
 fn from_environment(name: &str) -> Result<Option<u64>, Failure> {

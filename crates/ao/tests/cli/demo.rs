@@ -1,0 +1,20 @@
+//! `ao demo`: the first thing that a newcomer runs.
+
+use crate::repo::TestRepo;
+
+#[test]
+fn the_demo_kills_recovers_and_undoes() {
+    let repo = TestRepo::new();
+    let before = repo.everything();
+    let shown = repo.run(&["--json", "demo"]).expect(0);
+    let answer = shown.json();
+    assert_eq!(answer["torn"], 0);
+    assert_eq!(answer["undone_exactly"], true);
+    let kills = answer["kills"].as_array().unwrap();
+    assert_eq!(kills.len(), 12);
+    // The last one waits for the marker: it always meets a commit that is decided.
+    assert_eq!(kills[11]["found"], "a decided commit, not finished");
+    assert_eq!(kills[11]["recovered_to"], "after");
+    assert!(answer["killed"].as_u64().unwrap() >= 6, "{answer:#}");
+    assert_eq!(repo.everything(), before, "the demo works elsewhere");
+}

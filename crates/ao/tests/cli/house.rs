@@ -1,0 +1,108 @@
+//! House rules that no lint knows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Normal and build dependencies, our own crates among them.
+const CRATES_MAX: usize = 320;
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+#[test]
+fn dependencies_stay_within_their_budget() {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.current_dir(workspace()).args([
+        "tree",
+        "--locked",
+        "--offline",
+        "--workspace",
+        "-e",
+        "normal,build",
+        "--prefix",
+        "none",
+        "-f",
+        "{p}",
+    ]);
+    let output = tree.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let crates: BTreeSet<&str> = text.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    println!("dependencies: {} of {CRATES_MAX}", crates.len());
+    assert!(crates.len() > 10 && crates.len() <= CRATES_MAX, "{} crates", crates.len());
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The lint knows the ways of std; these are the other doors to the same rooms.
+#[test]
+fn the_two_monopolies_hold_beyond_the_lint() {
+    let mut files = Vec::new();
+    for room in ["ao", "ao-contract", "ao-guard", "ao-tree"] {
+        sources(&workspace().join("crates").join(room).join("src"), &mut files);
+    }
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let room = file
+            .strip_prefix(workspace().join("crates"))
+            .unwrap()
+            .iter()
+            .next()
+            .unwrap()
+            .to_str()
+            .unwrap();
+        if room != "ao-tree" {
+            assert!(!text.contains("rustix::fs"), "{}: only ao-tree writes files", file.display());
+        }
+        if room != "ao-guard" {
+            assert!(
+                !text.contains("process::Command"),
+                "{}: only ao-guard starts programs",
+                file.display()
+            );
+        }
+        if room == "ao-contract" {
+            assert!(
+                !text.contains("std::fs") && !text.contains("std::env"),
+                "{}: no I/O",
+                file.display()
+            );
+        }
+    }
+}
+
+/// A test file that no `mod` names is a test that never runs.
+#[test]
+fn no_test_file_is_forgotten() {
+    let mut files = Vec::new();
+    sources(&workspace().join("crates"), &mut files);
+    for file in
+        files.iter().filter(|file| file.components().any(|part| part.as_os_str() == "tests"))
+    {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let folder = file.parent().unwrap();
+        let main = if name == "main" || name == "mod" { continue } else { folder.join("main.rs") };
+        if !main.exists() {
+            continue;
+        }
+        let text = fs::read_to_string(&main).unwrap();
+        assert!(
+            text.contains(&format!("mod {name};")),
+            "{} is not named in {}",
+            file.display(),
+            main.display()
+        );
+    }
+}

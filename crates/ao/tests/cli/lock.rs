@@ -1,0 +1,87 @@
+//! One run at a time, and the kernel decides.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::repo::{TestRepo, edits_everywhere, write};
+
+// proves: RUN-15, LOOP-20
+#[test]
+fn a_second_run_is_refused_at_once_and_touches_nothing() {
+    let repo = TestRepo::new();
+    let first = repo.stopped_before_the_exchange(&edits_everywhere());
+    let process = first.child.id();
+    let before = repo.everything();
+    for arguments in
+        [&["tree", "undo"][..], &["tree", "recover"], &["tree", "recover", "--set-aside"]]
+    {
+        let refused = repo.run(arguments).expect(75);
+        assert!(refused.stderr.contains(&format!("process {process} since 20")), "{refused}");
+    }
+    let file = repo.root().join("second.json");
+    fs::write(
+        &file,
+        json!({"schema_version": 1, "why": "x", "edits": [write("learnings/a.md", "x")]})
+            .to_string(),
+    )
+    .unwrap();
+    repo.run(&["tree", "apply", file.to_str().unwrap()]).expect(75);
+    // Not even the first one's staging, which a recovery would have removed.
+    assert_eq!(repo.everything(), before);
+    first.go_on().expect(0);
+    repo.run(&["tree", "apply", file.to_str().unwrap(), "--grace", "0s"]).expect(0);
+}
+
+// proves: RUN-17
+#[test]
+fn the_first_line_of_the_lock_is_the_process_alone() {
+    let repo = TestRepo::new();
+    let run = repo.stopped_before_the_exchange(&edits_everywhere());
+    let content = repo.read("overnight/run.lock");
+    let lines: Vec<&str> = content.lines().collect();
+    assert_eq!(lines[0], run.child.id().to_string());
+    assert_eq!(lines.len(), 4, "process, its start, host, since when: {content}");
+    assert!(lines[1].parse::<u64>().unwrap() > 0);
+    assert!(lines[3].ends_with('Z'));
+    run.go_on().expect(0);
+}
+
+// proves: RUN-16, RUN-17
+#[test]
+fn a_killed_run_holds_nothing_and_the_next_one_says_so() {
+    let repo = TestRepo::new();
+    let killed = repo.stopped_before_the_exchange(&edits_everywhere());
+    let process = killed.child.id();
+    killed.kill();
+    let next = repo.apply(&json!([write("learnings/a.md", "x\n")])).expect(0);
+    let notes = next.json()["notes"].to_string();
+    assert!(notes.contains(&format!("left behind by process {process}")), "{notes}");
+    assert!(notes.contains("removed what was never committed: stopped"), "{notes}");
+    assert!(!repo.exists("overnight/staging"));
+}
+
+// proves: RUN-17
+#[test]
+fn a_lock_that_nobody_holds_is_taken_whatever_it_says() {
+    let repo = TestRepo::new();
+    // A live process, a moment ago: but the kernel knows of no lock.
+    let claim = format!("{}\n1\nhost\n2026-04-01T00:00:00Z\n", std::process::id());
+    repo.write("overnight/run.lock", &claim);
+    repo.apply(&json!([write("learnings/a.md", "x\n")])).expect(0);
+    repo.write("overnight/run.lock", "\u{1b}[31mnot a pid");
+    let taken = repo.apply(&json!([write("learnings/a.md", "y\n")])).expect(0);
+    assert!(!taken.stderr.contains('\u{1b}'), "{taken}");
+}
+
+// proves: RUN-17
+#[test]
+fn a_held_lock_is_not_taken_however_old_it_is() {
+    let repo = TestRepo::new();
+    let run = repo.stopped_before_the_exchange(&edits_everywhere());
+    let day_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(24);
+    let lock = fs::File::options().write(true).open(repo.state("run.lock")).unwrap();
+    lock.set_modified(day_ago).unwrap();
+    repo.run(&["tree", "recover"]).expect(75);
+    run.go_on().expect(0);
+}

@@ -1,0 +1,19 @@
+//! The built binary, driven from outside.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make their own files and start the binary themselves"
+)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod bad_input;
+mod carry;
+mod demo;
+mod frame;
+mod house;
+mod lock;
+mod marker;
+mod repo;
+mod schema;
+mod tree;
+mod undo;

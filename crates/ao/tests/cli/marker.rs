@@ -1,0 +1,160 @@
+//! Markers: ours is followed, another tool's finished one is tidied up, a doubtful one stops us.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::repo::{TestRepo, edits_everywhere, wait_until, write};
+
+/// A commit that was killed after it was decided, before it was finished.
+fn decided(repo: &TestRepo) -> (String, Value) {
+    let file = repo.edits(&edits_everywhere());
+    let arguments = ["tree", "apply", &file, "--id", "cut", "--grace", "60s"];
+    let mut child = repo.command(&arguments).spawn().unwrap();
+    let name = "overnight/COMMIT-MARKER.cut".to_owned();
+    wait_until("the commit is decided", || repo.exists(&name) && !repo.exists("learnings/c.md"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let marker = serde_json::from_str(&repo.read(&name)).unwrap();
+    (name, marker)
+}
+
+// proves: LOOP-20
+#[test]
+fn a_decided_commit_is_finished_by_the_next_start() {
+    let repo = TestRepo::new();
+    decided(&repo);
+    // A reader does not look at a tree between two generations.
+    let refused = repo.run(&["tree", "log"]).expect(6);
+    assert!(refused.stderr.contains("ao tree recover"), "{refused}");
+    repo.run(&["tree", "verify"]).expect(5);
+    let told = repo.run(&["--dry-run", "tree", "recover"]).expect(0);
+    assert!(told.stdout.contains("cut"), "{told}");
+    assert!(repo.exists("overnight/COMMIT-MARKER.cut"));
+    let next = repo.apply(&json!([write("learnings/a.md", "x\n")])).expect(0).json();
+    assert_eq!(next["recovered"]["finished"], "cut");
+    assert_eq!(repo.read("learnings/b.md"), "b, better\n");
+    assert_eq!(repo.read("learnings/a.md"), "x\n");
+    repo.run(&["tree", "verify"]).expect(0);
+    let generation: u64 = repo.read("overnight/generation").trim().parse().unwrap();
+    assert_eq!(generation, 4);
+}
+
+// proves: LOOP-23
+#[test]
+fn another_tools_finished_marker_is_removed_with_its_leavings() {
+    let repo = TestRepo::new();
+    let marker = json!({ "state": "DONE", "iteration_id": "run-1-iter-2", "started_at": "2026-04-01T00:00:00Z" });
+    repo.write("overnight/COMMIT-MARKER.run-1-iter-2", &marker.to_string());
+    repo.write("overnight/staging/run-1-iter-2/.agents/learnings/a.md", "stale\n");
+    repo.write("overnight/prev.run-1-iter-2/learnings/a.md", "older\n");
+    let before = repo.tree();
+    let done = repo.run(&["--json", "tree", "recover"]).expect(0).json();
+    assert_eq!(done["recovered"]["foreign"], json!(["COMMIT-MARKER.run-1-iter-2"]));
+    assert_eq!(repo.tree(), before);
+    for gone in ["COMMIT-MARKER.run-1-iter-2", "staging", "prev.run-1-iter-2"] {
+        assert!(!repo.exists(&format!("overnight/{gone}")), "{gone}");
+    }
+}
+
+/// Puts a marker down, expects that it stops everything, and that nothing is touched by that.
+#[track_caller]
+fn stops(repo: &TestRepo, name: &str, marker: &str) {
+    repo.write(&format!("overnight/{name}"), marker);
+    let mut before = repo.everything();
+    before.remove("overnight/run.lock");
+    for arguments in [&["tree", "recover"][..], &["tree", "undo"]] {
+        let stopped = repo.run(arguments).expect(6);
+        assert!(
+            stopped.stderr.contains(name) && stopped.stderr.contains("ao tree recover --set-aside"),
+            "{stopped}"
+        );
+    }
+    let mut after = repo.everything();
+    after.remove("overnight/run.lock");
+    assert_eq!(after, before, "{name}");
+}
+
+/// Sets a doubtful marker aside, and works again.
+fn settle(repo: &TestRepo, name: &str) {
+    let tree = repo.tree();
+    repo.run(&["tree", "recover", "--set-aside"]).expect(0);
+    assert!(!repo.exists(&format!("overnight/{name}")));
+    assert_eq!(repo.tree(), tree);
+    let kept = fs::read_dir(repo.state("quarantine"))
+        .unwrap()
+        .any(|place| place.unwrap().path().join(name).exists());
+    assert!(kept, "{name} is in quarantine");
+    fs::remove_dir_all(repo.state("quarantine")).unwrap();
+    repo.run(&["tree", "recover"]).expect(0);
+}
+
+// proves: LOOP-23
+#[test]
+fn a_doubtful_marker_stops_the_run_and_nothing_is_touched() {
+    let repo = TestRepo::new();
+    repo.write("overnight/staging/x/.agents/learnings/a.md", "evidence\n");
+    let ready =
+        json!({ "state": "READY", "iteration_id": "x", "started_at": "2026-04-01T00:00:00Z" });
+    let newer = json!({ "format": "ao-tree/2", "state": "roll-forward", "iteration_id": "x" });
+    let cut = &newer.to_string()[..20];
+    for marker in [
+        &ready.to_string(),
+        &newer.to_string(),
+        cut,
+        "",
+        "[]",
+        "\u{0}\u{1}",
+        "{\"state\":\"DONE\",\"iteration_id\":\"../..\"}",
+    ] {
+        stops(&repo, "COMMIT-MARKER.x", marker);
+    }
+    settle(&repo, "COMMIT-MARKER.x");
+}
+
+// proves: LOOP-23
+#[test]
+fn a_marker_of_ours_that_was_changed_is_not_followed() {
+    let repo = TestRepo::new();
+    let (name, marker) = decided(&repo);
+    let name = name.trim_start_matches("overnight/");
+    let whole = marker.to_string();
+    let mut outside = marker.clone();
+    outside["slots"][0]["live"] = "../outside".into();
+    let mut elsewhere = marker.clone();
+    elsewhere["slots"][0]["live"] = "research".into();
+    for changed in [
+        outside.to_string(),
+        elsewhere.to_string(),
+        whole.replace("cut", "cot"),
+        whole[..whole.len() - 9].to_owned(),
+    ] {
+        stops(&repo, name, &changed);
+    }
+    // Two markers at once.
+    repo.write(&format!("overnight/{name}"), &format!("{whole}\n"));
+    repo.write("overnight/COMMIT-MARKER.other", &format!("{whole}\n"));
+    repo.run(&["tree", "recover"]).expect(6);
+    fs::remove_file(repo.state("COMMIT-MARKER.other")).unwrap();
+    // Its staging was tampered with.
+    let script = repo.read("overnight/staging/cut/script.json");
+    repo.write("overnight/staging/cut/script.json", &script.replace("better", "bitter"));
+    repo.write("overnight/staging/cut/script.json", &format!("{script} "));
+    repo.run(&["tree", "recover"]).expect(6);
+    repo.write("overnight/staging/cut/script.json", &script);
+    // Whole again, it is followed.
+    repo.run(&["tree", "recover"]).expect(0);
+    assert_eq!(repo.read("learnings/b.md"), "b, better\n");
+    repo.run(&["tree", "verify"]).expect(0);
+}
+
+#[test]
+fn leftover_staging_without_a_marker_is_removed() {
+    let repo = TestRepo::new();
+    for id in ["one", "two", "three"] {
+        repo.write(&format!("overnight/staging/{id}/.agents/learnings/a.md"), "stale\n");
+    }
+    let done = repo.run(&["--json", "tree", "recover"]).expect(0).json();
+    assert_eq!(done["recovered"]["removed"], json!(["one", "three", "two"]));
+    assert!(!repo.exists("overnight/staging"));
+}
