@@ -135,7 +135,10 @@ fn check_state(world: &World, start: &Start, state: State) -> Result<(), String>
             if ids != start.ids {
                 return Err(format!("tree before, history {ids:?}, was {:?}", start.ids));
             }
-            empty("tree before, but the state changed", &stable(&start.state).difference(&stable(&now)))
+            empty(
+                "tree before, but the state changed",
+                &stable(&start.state).difference(&stable(&now)),
+            )
         }
         State::After => {
             let [earlier @ .., new] = ids.as_slice() else {

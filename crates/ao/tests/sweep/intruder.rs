@@ -83,14 +83,20 @@ impl Act {
     fn perform(self, world: &World, text: &str) -> std::io::Result<()> {
         let path = world.agents(self.path());
         match self {
-            Self::Edit(_) => fs::File::options().write(true).truncate(true).open(path)?.write_all(text.as_bytes()),
+            Self::Edit(_) => fs::File::options()
+                .write(true)
+                .truncate(true)
+                .open(path)?
+                .write_all(text.as_bytes()),
             Self::Replace(_) => {
                 let fresh = world.agents("theirs.tmp");
                 fs::write(&fresh, text)?;
                 fs::rename(fresh, path)
             }
             Self::Delete(_) => fs::remove_file(path),
-            Self::Append(_) => fs::File::options().append(true).open(path)?.write_all(text.as_bytes()),
+            Self::Append(_) => {
+                fs::File::options().append(true).open(path)?.write_all(text.as_bytes())
+            }
             Self::AddFolder(_) => {
                 fs::create_dir(path.parent().unwrap())?;
                 fs::write(path, text)
@@ -194,7 +200,11 @@ fn intruder_loses_nothing() {
 
 /// Everything when one case is looked for by name, else an even part.
 fn thin<T>(items: Vec<T>, count: usize) -> Vec<T> {
-    if std::env::var_os("AO_SWEEP_ONLY").is_some() { items } else { crate::tally::spread(items, count) }
+    if std::env::var_os("AO_SWEEP_ONLY").is_some() {
+        items
+    } else {
+        crate::tally::spread(items, count)
+    }
 }
 
 fn attack(arena: &Arena, scenario: &Scenario, course: &Course, case: &Case) -> Result<(), String> {
@@ -261,12 +271,20 @@ fn judge(
     // `ao` replaced it knowingly, and it can be had back.
     let is_replaced = || is_edited && !moment.is_seen && live == ours;
     // Its own version is kept beside, unless theirs came after it.
-    let is_settled =
-        || !is_edited || ours.is_none() || moment.is_after || kept(world, act) == ours.map(<[u8]>::to_vec);
+    let is_settled = || {
+        !is_edited
+            || ours.is_none()
+            || moment.is_after
+            || kept(world, act) == ours.map(<[u8]>::to_vec)
+    };
     match act {
         Act::Edit(_) | Act::Replace(_) | Act::AddFolder(_) => {
             if live == Some(text.as_bytes()) {
-                return if is_settled() { Ok(()) } else { Err("ao's own version is not kept".to_owned()) };
+                return if is_settled() {
+                    Ok(())
+                } else {
+                    Err("ao's own version is not kept".to_owned())
+                };
             }
             if is_replaced() && undo_holds(world, text) {
                 return Ok(());
@@ -294,19 +312,30 @@ fn judge(
         Act::Rename(_, to) => {
             let there = tree.bytes(&format!(".agents/{to}"));
             let moved = there.is_some() && there == scenario.before.bytes(&path) && live.is_none();
-            if moved { Ok(()) } else { Err(format!("{path} was renamed to {to}, and is not there")) }
+            if moved {
+                Ok(())
+            } else {
+                Err(format!("{path} was renamed to {to}, and is not there"))
+            }
         }
     }
 }
 
 /// Everything but what the act is about is as if nobody had acted, and the state is in order.
-fn undisturbed(world: &World, scenario: &Scenario, act: Act, output: &Output) -> Result<(), String> {
+fn undisturbed(
+    world: &World,
+    scenario: &Scenario,
+    act: Act,
+    output: &Output,
+) -> Result<(), String> {
     if !output.status.success() {
         return Err("the commit failed".to_owned());
     }
     let concerned = |path: &str| {
         let path = path.trim_start_matches(".agents/");
-        let is_at = |name: &str| path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_at = |name: &str| {
+            path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         match act {
             Act::Rename(from, to) => is_at(from) || is_at(to),
             Act::AddFolder(name) => is_at(name.rsplit_once('/').unwrap().0),
@@ -386,7 +415,8 @@ fn intruder_who_comes_twice_loses_nothing() {
     let arena = Arena::new();
     let scenario = scenarios(&arena).swap_remove(0);
     let course = Course::of(&arena, &scenario);
-    let mut tally = Tally::new("intruder twice", "intruder_who_comes_twice_loses_nothing", CASES_MIN);
+    let mut tally =
+        Tally::new("intruder twice", "intruder_who_comes_twice_loses_nothing", CASES_MIN);
     let mut cases = Vec::new();
     for (first, second) in PAIRS {
         // A late carry makes calls that the undisturbed run does not have.
@@ -401,7 +431,12 @@ fn intruder_who_comes_twice_loses_nothing() {
 /// More stops than a carry adds.
 const LATE_CALLS: usize = 120;
 
-fn attack_twice(arena: &Arena, scenario: &Scenario, decided: usize, pair: &Pair) -> Result<(), String> {
+fn attack_twice(
+    arena: &Arena,
+    scenario: &Scenario,
+    decided: usize,
+    pair: &Pair,
+) -> Result<(), String> {
     let world = arena.world(&scenario.start);
     let mut stepper = start(&world, scenario);
     stepper.nth(decided).ok_or("the command ended before it was decided")?;
@@ -442,7 +477,9 @@ fn intruder_who_never_stops_rolls_back() {
     let scenario = scenarios(&arena).swap_remove(0);
     let world = arena.world(&scenario.start);
     let mut stepper = start(&world, &scenario);
-    let mut appended = String::from_utf8(scenario.before.bytes(&format!(".agents/{LINES}")).unwrap().to_vec()).unwrap();
+    let mut appended =
+        String::from_utf8(scenario.before.bytes(&format!(".agents/{LINES}")).unwrap().to_vec())
+            .unwrap();
     for number in 0.. {
         // Every comparison finds the file longer than the one before did. Not while it is being
         // read: that would never end.
@@ -457,7 +494,8 @@ fn intruder_who_never_stops_rolls_back() {
     let (output, _) = stepper.finish();
     assert_eq!(output.status.code(), Some(75), "{}", shown(&output));
     let mut expected = scenario.before.clone();
-    expected.0.get_mut(&format!(".agents/{LINES}")).unwrap().kind = Kind::File(appended.into_bytes());
+    expected.0.get_mut(&format!(".agents/{LINES}")).unwrap().kind =
+        Kind::File(appended.into_bytes());
     let difference = expected.difference(&world.tree());
     assert!(difference.is_empty(), "rolled back, and not as the others left it:\n{difference}");
     assert!(history_ids(&world).is_empty());

@@ -36,7 +36,8 @@ const HELD_FILE: &str = "rpi/next-work.jsonl";
 /// The edits of commit `number`.
 fn numbered(number: u64) -> Vec<Edit> {
     let text = format!("{{\"number\":{number}}}\n");
-    let paths = DIRS.iter().flat_map(|dir| NUMBERED.iter().map(move |name| format!("{dir}/{name}")));
+    let paths =
+        DIRS.iter().flat_map(|dir| NUMBERED.iter().map(move |name| format!("{dir}/{name}")));
     let mut edits: Vec<_> = paths.map(|path| write(&path, &text)).collect();
     edits.push(write(HELD_FILE, &text));
     edits
@@ -45,9 +46,9 @@ fn numbered(number: u64) -> Vec<Edit> {
 fn number_in(path: &Path) -> io::Result<u64> {
     let text = std::fs::read_to_string(path)?;
     let number = text.strip_prefix("{\"number\":").and_then(|rest| rest.strip_suffix("}\n"));
-    number.and_then(|number| number.parse().ok()).ok_or_else(|| {
-        io::Error::other(format!("{} is part-written: {text:?}", path.display()))
-    })
+    number
+        .and_then(|number| number.parse().ok())
+        .ok_or_else(|| io::Error::other(format!("{} is part-written: {text:?}", path.display())))
 }
 
 /// The numbers in a directory's files.

@@ -36,11 +36,7 @@ pub(crate) fn spread<T>(items: Vec<T>, sample: usize) -> Vec<T> {
     let mut wanted = (0..sample).map(|index| index * (count - 1) / (sample - 1)).peekable();
     let keep = |index: usize| wanted.next_if_eq(&index).is_some();
     let mut keep = keep;
-    items
-        .into_iter()
-        .enumerate()
-        .filter_map(|(index, item)| keep(index).then_some(item))
-        .collect()
+    items.into_iter().enumerate().filter_map(|(index, item)| keep(index).then_some(item)).collect()
 }
 
 pub(crate) struct Tally {

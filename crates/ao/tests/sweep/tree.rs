@@ -155,9 +155,8 @@ impl Tree {
 
     /// Regular files with more than one name.
     pub(crate) fn linked(&self) -> String {
-        let several = self.0.iter().filter(|(_, node)| {
-            matches!(node.kind, Kind::File(_)) && node.links != 1
-        });
+        let several =
+            self.0.iter().filter(|(_, node)| matches!(node.kind, Kind::File(_)) && node.links != 1);
         shorten(several.map(|(path, node)| format!("{path} has {} links", node.links)).collect())
     }
 }

@@ -54,7 +54,9 @@ const WRITERS: [Writer; 8] = [
             let file = File::create_new(world.agents(&added_name(turn)));
             file?.write_all(text(turn).as_bytes())
         },
-        claim: |turns| turns.iter().map(|turn| Word::Added(added_name(*turn), text(*turn))).collect(),
+        claim: |turns| {
+            turns.iter().map(|turn| Word::Added(added_name(*turn), text(*turn))).collect()
+        },
     },
     Writer {
         name: "adds and deletes files",
@@ -95,13 +97,20 @@ const WRITERS: [Writer; 8] = [
         name: "appends to a log",
         pause: BETWEEN_WRITES,
         turn: |world, turn| append(world, "learnings/log.jsonl", turn),
-        claim: |turns| vec![Word::Has("learnings/log.jsonl", turns.iter().map(|turn| line(*turn)).collect())],
+        claim: |turns| {
+            vec![Word::Has("learnings/log.jsonl", turns.iter().map(|turn| line(*turn)).collect())]
+        },
     },
     Writer {
         name: "appends to the queue of work, which ao rewrites",
         pause: BETWEEN_SHARED_WRITES,
         turn: |world, turn| append(world, "rpi/next-work.jsonl", turn),
-        claim: |turns| vec![Word::HasOrKept("rpi/next-work.jsonl", turns.iter().map(|turn| line(*turn)).collect())],
+        claim: |turns| {
+            vec![Word::HasOrKept(
+                "rpi/next-work.jsonl",
+                turns.iter().map(|turn| line(*turn)).collect(),
+            )]
+        },
     },
 ];
 
@@ -184,7 +193,9 @@ fn writers_lose_nothing() {
     });
     world.must(&RECOVER).unwrap();
     let mut tally = Tally::new("writers", "writers_lose_nothing", WRITES_MIN);
-    say(&format!("sweep: writers: {commits} commits, {contended} of them rolled back as contended"));
+    say(&format!(
+        "sweep: writers: {commits} commits, {contended} of them rolled back as contended"
+    ));
     let found = Found::of(&world);
     for (writer, turns) in WRITERS.iter().zip(acknowledged) {
         let turns = turns.into_inner().unwrap();
@@ -200,7 +211,12 @@ fn writers_lose_nothing() {
 
 fn start() -> Tree {
     let theirs = text(0);
-    let names = ["patterns/edited.md", "patterns/shared.md", "knowledge/replaced.md", "knowledge/shared.md"];
+    let names = [
+        "patterns/edited.md",
+        "patterns/shared.md",
+        "knowledge/replaced.md",
+        "knowledge/shared.md",
+    ];
     edited_tree(&corpus(), &names.map(|name| write(name, &theirs)))
 }
 
@@ -262,14 +278,20 @@ impl Found {
         };
         let is = |path: &str, text: &String| live(path).as_ref() == Some(text);
         match word {
-            Word::Is(path, text) => (!is(path, text)).then(|| format!("{path}: {:?}, not {text:?}", live(path))),
+            Word::Is(path, text) => {
+                (!is(path, text)).then(|| format!("{path}: {:?}, not {text:?}", live(path)))
+            }
             Word::Added(path, text) => {
                 (!is(path, text)).then(|| format!("{path}: {:?}, not {text:?}", live(path)))
             }
             Word::IsOrKept(path, text) => (!is(path, text) && !self.kept.contains(text))
                 .then(|| format!("{path}: {:?}, and {text:?} is kept nowhere", live(path))),
-            Word::Gone(path) => live(path).map(|text| format!("{path} was deleted, and is back: {text:?}")),
-            Word::Has(path, lines) => lines_missing(path, &live(path).unwrap_or_default(), lines, ""),
+            Word::Gone(path) => {
+                live(path).map(|text| format!("{path} was deleted, and is back: {text:?}"))
+            }
+            Word::Has(path, lines) => {
+                lines_missing(path, &live(path).unwrap_or_default(), lines, "")
+            }
             Word::HasOrKept(path, lines) => {
                 lines_missing(path, &live(path).unwrap_or_default(), lines, &self.kept)
             }
