@@ -5,7 +5,7 @@ use std::fmt;
 use crate::calls::Call;
 use crate::check::{Start, check, check_and_go_on, check_files, check_subpaths};
 use crate::step::{Edge, Stepper};
-use crate::tally::{Tally, spread};
+use crate::tally::Tally;
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
 
 /// What the full sweep must reach.
@@ -76,8 +76,7 @@ fn kill_leaves_before_or_after() {
     let attack = |case: &Case| attack(&arena.world(&case.scenario.start), case, Whole::Subpaths);
     let recoveries = tally.run(&singles, attack);
     let nested = nested(&singles, recoveries);
-    let limit = if tally.is_full() { NESTED_FULL } else { NESTED_SAMPLE };
-    tally.run(&spread(nested, limit), attack);
+    tally.run(&tally.part(nested, NESTED_FULL, NESTED_SAMPLE), attack);
     tally.finish();
 }
 

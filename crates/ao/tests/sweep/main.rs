@@ -16,13 +16,16 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops, and says where")]
 
+mod act;
 mod calls;
 mod check;
+mod course;
 mod mount;
 mod step;
 mod tally;
 mod trap;
 mod tree;
+mod verdict;
 mod world;
 
 mod disk;
@@ -31,6 +34,7 @@ mod intruder;
 mod kill;
 mod lock;
 mod overlay;
+mod pair;
 mod power;
 mod readers;
 mod writers;

@@ -63,7 +63,15 @@ impl Tally {
 
     /// All of it in the full sweep, else an even sample.
     pub(crate) fn sample<T>(&self, items: Vec<T>, sample: usize) -> Vec<T> {
-        if self.is_full() { items } else { spread(items, sample) }
+        self.part(items, usize::MAX, sample)
+    }
+
+    /// About `full` in the full sweep, else an even sample.
+    pub(crate) fn part<T>(&self, items: Vec<T>, full: usize, sample: usize) -> Vec<T> {
+        match self.only {
+            Some(_) => items,
+            None => spread(items, if is_full() { full } else { sample }),
+        }
     }
 
     /// False when another case was asked for by name, or when enough went wrong already.
