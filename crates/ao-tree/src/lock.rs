@@ -69,9 +69,22 @@ impl Drop for RunLock {
 fn make_state_dir(dir: &Path) -> Result<()> {
     match std::fs::create_dir(dir) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(Error::Io { doing: format!("make {}", dir.display()), source: error })
+            Err(unwritable(dir, format!("make {}", dir.display()))(error))
         }
         _ => Ok(()),
+    }
+}
+
+/// A read-only disk is not a failure but a tree that the door cannot work on.
+fn unwritable(path: &Path, doing: String) -> impl FnOnce(io::Error) -> Error {
+    let path = shown(&path.to_string_lossy());
+    move |source| match source.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => Error::Unfit {
+            path,
+            why: "its file system is read-only".into(),
+            remedy: "mount it writable".into(),
+        },
+        _ => Error::Io { doing, source },
     }
 }
 
@@ -80,7 +93,8 @@ fn make_state_dir(dir: &Path) -> Result<()> {
 fn open_linked(path: &Path, lock: impl Fn(&File) -> Result<()>) -> Result<File> {
     let doing = || Error::io(format!("open {}", path.display()));
     loop {
-        let file = open_lock(path).map_err(doing())?;
+        let open = open_lock(path);
+        let file = open.map_err(unwritable(path, format!("open {}", path.display())))?;
         lock(&file)?;
         let held = file.metadata().map_err(doing())?;
         match std::fs::symlink_metadata(path) {
