@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -63,12 +62,20 @@ impl Fs for Disk {
 
     fn list(&self, dir: &Self::Dir) -> io::Result<Vec<Entry>> {
         // A fresh description: the offset of `dir` is shared with everyone who holds it.
-        let fresh = rustix::fs::openat(dir, c".", directory(), Mode::empty())?;
-        let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER_BYTES];
-        let mut names = RawDir::new(&fresh, &mut buffer);
+        let fresh = match rustix::fs::openat(dir, c".", directory(), Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(Vec::new()),
+            opened => opened?,
+        };
+        // Not `vec![uninit; n]`: without optimization that writes every byte of it.
+        let mut buffer = Vec::with_capacity(LIST_BUFFER_BYTES);
+        let mut names = RawDir::new(&fresh, buffer.spare_capacity_mut());
         let mut entries = Vec::new();
         while let Some(item) = names.next() {
-            let item = item?;
+            let item = match item {
+                // The directory itself was removed: nothing is in it any more.
+                Err(Errno::NOENT) => break,
+                item => item?,
+            };
             let name = item.file_name();
             if name.to_bytes() == b"." || name.to_bytes() == b".." {
                 continue;

@@ -55,7 +55,7 @@ impl<F: Fs> Door<F> {
         for name in path.split('/').filter(|name| !name.is_empty()) {
             match self.fs.open_dir(&dir, OsStr::new(name)) {
                 Ok(inner) => dir = inner,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if is_absent(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
@@ -173,6 +173,14 @@ impl<F: Fs> Door<F> {
     }
 }
 
+/// There is no directory of that name: nothing, or something else.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    // Opening a symlink as a directory gives one or the other, by the file system.
+    matches!(error.kind(), NotFound | NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
 pub(crate) fn generation_bytes(generation: u64) -> String {
     format!("{generation}\n")
 }
@@ -185,7 +193,24 @@ impl Door<Disk> {
             .map_err(Error::io(format!("open {}", shown(&root.to_string_lossy()))))?;
         let lock = root.join(&layout.state).join("commit.lock");
         let mut door = Self::new(disk, layout)?;
+        door.check_state_device()?;
         door.commit_lock = Some(lock);
         Ok(door)
+    }
+
+    /// What is staged in the state directory is linked to and exchanged with the tree itself, so
+    /// both must be on one device and in one mount.
+    fn check_state_device(&self) -> Result<()> {
+        let name = &self.layout.state;
+        let looked = self.fs.stat(&self.fs.top(), OsStr::new(name));
+        match looked.map_err(Error::io(format!("look at {name}")))? {
+            Some(stat) if stat.is_mount_point || stat.device != self.device => Err(Error::Unfit {
+                path: format!("{}/{name}", self.layout.root_name),
+                why: "is on another device than the tree, and a commit cannot reach across it"
+                    .into(),
+                remedy: "unmount it".into(),
+            }),
+            _ => Ok(()),
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::path::{TreePath, shown};
 use crate::plan::{Content, FILE_BYTES_MAX};
 use crate::script::{Base, Planned, Work};
 use crate::snapshot::join;
-use crate::stage::{CARRY, Room};
+use crate::stage::{CARRY, Room, unless_gone};
 
 /// How often an appender may catch us while its lines are being carried.
 const APPEND_ROUNDS_MAX: usize = 16;
@@ -376,7 +376,7 @@ impl<'a, F: Fs> Late<'a, F> {
         let mode = fs.stat(live_dir, live_name)?.map_or(0o644, |stat| stat.mode);
         fs.create(&self.carry, fresh, bytes, mode)?;
         if fs.stat(live_dir, live_name)?.is_some_and(|stat| stat.kind == Kind::File) {
-            self.door.copy_attributes_of_any((live_dir, live_name), (&self.carry, fresh))?;
+            unless_gone(fs.copy_attributes((live_dir, live_name), (&self.carry, fresh)))?;
         }
         fs.sync_file(&self.carry, fresh)?;
         let inode = fs.stat(&self.carry, fresh)?.ok_or(io::ErrorKind::NotFound)?.inode;

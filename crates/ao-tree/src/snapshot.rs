@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::io;
 
 use crate::door::Door;
 use crate::error::{Error, Result};
@@ -157,8 +158,10 @@ impl<F: Fs> Walk<'_, F> {
                 );
                 return Ok(Part::Blocked);
             }
-            dir =
-                fs.open_dir(&dir, OsStr::new(name)).map_err(Error::io(format!("open {walked}")))?;
+            dir = match fs.open_dir(&dir, OsStr::new(name)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Part::Absent),
+                opened => opened.map_err(Error::io(format!("open {walked}")))?,
+            };
         }
         let stat = fs.stat_dir(&dir).map_err(Error::io(format!("look at {path}")))?;
         Ok(Part::Dir(self.folder(&dir, stat, path.as_str(), 0)?))
@@ -196,8 +199,11 @@ impl<F: Fs> Walk<'_, F> {
             self.look_at(&entry, path)?;
             if entry.stat.kind == Kind::Dir {
                 let inner_path = join(path, &entry.name);
-                let inner = self.door.fs.open_dir(dir, &entry.name);
-                let inner = inner.map_err(Error::io(format!("open {}", shown(&inner_path))))?;
+                let inner = match self.door.fs.open_dir(dir, &entry.name) {
+                    // It went since the listing was read: as if it had gone before.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    opened => opened.map_err(Error::io(format!("open {}", shown(&inner_path))))?,
+                };
                 folders
                     .push((entry.name, self.folder(&inner, entry.stat, &inner_path, depth + 1)?));
             } else {

@@ -178,7 +178,7 @@ impl<F: Fs> Door<F> {
                     && let Some(live) = self.open(folder)?
                     && self.fs.stat(&live, name)?.is_some_and(|stat| stat.kind == Kind::File)
                 {
-                    self.copy_attributes_of_any((&live, name), (&dir, name))?;
+                    unless_gone(self.fs.copy_attributes((&live, name), (&dir, name)))?;
                 }
                 Ok(self.fs.stat(&dir, name)?.map(|stat| stat.inode))
             };
@@ -187,18 +187,6 @@ impl<F: Fs> Door<F> {
             }
         }
         Ok(inodes)
-    }
-
-    /// As [`Fs::copy_attributes`], unless `from` was removed in this very moment.
-    pub(crate) fn copy_attributes_of_any(
-        &self,
-        from: (&F::Dir, &OsStr),
-        to: (&F::Dir, &OsStr),
-    ) -> io::Result<()> {
-        match self.fs.copy_attributes(from, to) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
-        }
     }
 
     /// The folders on the way to an edited file that are not there yet.
@@ -468,6 +456,14 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), CrossesDevices | InvalidInput | Unsupported)
 }
 
+/// What somebody removed since the last look need not be staged: the displaced tree will show it.
+pub(crate) fn unless_gone(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
 /// Links what does not change into the new tree.
 struct Links<'a, F: Fs> {
     door: &'a Door<F>,
@@ -504,7 +500,7 @@ impl<F: Fs> Links<'_, F> {
         // A folder that changes gets a new modification time by being filled after its
         // attributes; one that does not keeps the old one.
         if touched.is_some() {
-            self.door.copy_attributes_of_any((live, name), (staged, name))?;
+            unless_gone(fs.copy_attributes((live, name), (staged, name)))?;
         }
         for entry in &folder.files {
             let is_touched = touched
@@ -512,16 +508,13 @@ impl<F: Fs> Links<'_, F> {
             if is_touched {
                 continue;
             }
-            match fs.link((&from, &entry.name), (&to, &entry.name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            unless_gone(fs.link((&from, &entry.name), (&to, &entry.name)))?;
         }
         for (inner_name, inner) in &folder.folders {
             self.folder(&from, &to, inner_name, inner, &crate::snapshot::join(path, inner_name))?;
         }
         if touched.is_none() {
-            self.door.copy_attributes_of_any((live, name), (staged, name))?;
+            unless_gone(fs.copy_attributes((live, name), (staged, name)))?;
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ impl Repo {
         self.root.join(AGENTS)
     }
 
-    fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.agents().join(STATE)
     }
 

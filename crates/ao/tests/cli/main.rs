@@ -9,6 +9,7 @@
 mod bad_input;
 mod carry;
 mod demo;
+mod durable;
 mod frame;
 mod house;
 mod lock;

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::outcome;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{BAD, GOOD, Printer, paint};
+use crate::printer::{BAD, DOUBT, GOOD, Printer, paint};
 use crate::repo::Repo;
 
 /// Check that history and undo snapshots are whole and nothing is left half done
@@ -18,9 +18,16 @@ pub(crate) struct Arguments {}
 
 pub(crate) fn run(_: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
-    // Not as a reader: a commit that was cut off is one of the things to be found.
     let door = repo.door()?;
+    // Not refused as other readers are: a commit that was cut off is one of the things to be found.
+    let _readers = ao_tree::share(&repo.state())?;
     let found = door.verify()?;
+    if let Some(who) = ao_tree::at_work(&repo.state()) {
+        printer.note(&format!(
+            "{} a run is at work ({who}); what it stages is named here too",
+            paint(DOUBT, "note:")
+        ));
+    }
     let mut text = String::new();
     for left in &found.left {
         let _ = writeln!(text, "left    {} {}", left.path, left.why);
