@@ -309,7 +309,7 @@ impl<'a, F: Fs> Late<'a, F> {
         }
         let (Some(_), Some(after)) = (live, &edit.change.after) else { return Ok(true) };
         let Some(dir) = self.door.open(parent(spot.path))? else { return Ok(false) };
-        let bytes = self.door.fs.read(&dir, spot.name, FILE_BYTES_MAX)?;
+        let bytes = self.bytes((&dir, spot.name))?;
         Ok(blake3::hash(&bytes).to_hex().as_str() == after.hash)
     }
 

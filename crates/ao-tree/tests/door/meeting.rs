@@ -226,16 +226,16 @@ impl<'a> Meetings<'a> {
         }
         let is_deleted = last.visit.act.deed == Deed::Delete;
         let wanted = (!is_deleted).then(|| last.visit.text());
-        // Whoever deletes a file takes away what they saw, and nothing that they did not.
-        let unseen = claim.done.iter().rev().nth(1).filter(|_| is_deleted).filter(|earlier| {
-            live.as_deref() == Some(earlier.visit.text().as_slice()) && live != last.saw
-        });
+        // Whoever deletes a file takes away what they saw, and nothing that they did not. When it
+        // was replaced between two looks of the commit, it may come back: that is no loss.
+        let earlier = claim.done.iter().rev().nth(1).map(|earlier| earlier.visit.text());
+        let is_back = is_deleted && earlier.is_some() && live.as_deref() == earlier.as_deref();
         // Whoever writes into our file while it is being put aside finds their text put aside.
         let is_aside = last.visit.act.deed == Deed::EditInPlace && claim.done.len() > 1 && {
             let kept = format!("{STATE}/conflicts/{}/{path}", self.step.id);
             fs.bytes(&kept).as_deref() == wanted.as_deref()
         };
-        if unseen.is_none() && !is_aside {
+        if !is_back && !is_aside {
             is_at(path, live.as_deref(), wanted.as_deref())?;
         }
         claim.unseen().try_for_each(|done| kept_somewhere(fs, done))?;
