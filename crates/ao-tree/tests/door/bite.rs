@@ -8,7 +8,7 @@ use crate::mutant::{Engine, Mutation, caught_by};
 use crate::toy::Toy;
 
 const ALL: Breadth = Breadth { exhaustive: 4096, telling: 100, samples: 10 };
-const REACH: Reach = Reach { first: ALL, inside: &[ALL], share: (0, 1) };
+const REACH: Reach = Reach { first: ALL, inside: &[ALL], inside_every: 1, share: (0, 1) };
 
 #[test]
 fn a_whole_protocol_passes() {

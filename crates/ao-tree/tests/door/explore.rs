@@ -20,6 +20,8 @@ pub(crate) struct Reach {
     pub(crate) first: Breadth,
     /// Crashes of each recovery, as many levels deep as there are entries.
     pub(crate) inside: &'static [Breadth],
+    /// Look into every so-manieth recovery only.
+    pub(crate) inside_every: usize,
     /// Only each so-manieth crash point, beginning with this one: `(first, stride)`.
     pub(crate) share: (usize, usize),
 }
@@ -164,7 +166,8 @@ impl<'a, S: Subject> Explorer<'a, S> {
         if self.only_first && self.report.bad > 0 {
             return;
         }
-        let looks_inside = self.reach.inside.len() > story.depth();
+        let looks_inside = self.reach.inside.len() > story.depth()
+            && self.report.cases.is_multiple_of(self.reach.inside_every);
         if looks_inside {
             image.record_with(Words::Silent);
         }

@@ -44,17 +44,20 @@ fn every_step() -> Vec<Begun> {
     steps
 }
 
-fn breadth() -> (Breadth, &'static [Breadth]) {
+fn reach(share: (usize, usize)) -> Reach {
     if is_full_sweep() {
-        (
-            Breadth { exhaustive: 512, telling: 200, samples: 60 },
-            &[Breadth { exhaustive: 16, telling: 10, samples: 3 }],
-        )
-    } else {
-        (
-            Breadth { exhaustive: 8, telling: 2, samples: 1 },
-            &[Breadth { exhaustive: 2, telling: 0, samples: 0 }],
-        )
+        return Reach {
+            first: Breadth { exhaustive: 512, telling: 100, samples: 30 },
+            inside: &[Breadth { exhaustive: 16, telling: 8, samples: 2 }],
+            inside_every: 1,
+            share,
+        };
+    }
+    Reach {
+        first: Breadth { exhaustive: 8, telling: 2, samples: 1 },
+        inside: &[Breadth { exhaustive: 2, telling: 0, samples: 0 }],
+        inside_every: 3,
+        share,
     }
 }
 
@@ -62,10 +65,9 @@ fn breadth() -> (Breadth, &'static [Breadth]) {
 #[test]
 fn every_power_loss_leaves_one_side() {
     let reports = fan_out(|share| {
-        let (first, inside) = breadth();
         let mut report = Report::default();
         for (step, start) in every_step() {
-            report.add(crashes(&step, &start, Reach { first, inside, share }));
+            report.add(crashes(&step, &start, reach(share)));
         }
         report
     });
