@@ -208,17 +208,14 @@ impl<'a, F: Fs> Late<'a, F> {
     /// A file that somebody removed from the displaced tree goes from the live one too, unless it
     /// was written to since.
     fn deleted(&mut self, path: &str, name: &OsStr, was: Known) -> io::Result<()> {
-        match self.live_stat(path, name)? {
-            Some(live) if !was.is_still(&live) => return Ok(()),
-            Some(_) => {
-                if !self.take_from_live(path, name, was)? {
-                    return Ok(());
-                }
-            }
+        let is_gone = match self.live_stat(path, name)? {
+            Some(live) => was.is_still(&live) && self.take_from_live(path, name, was)?,
             // Removed before a crash; the record is told again.
-            None => {}
+            None => true,
+        };
+        if is_gone {
+            self.carried.push(shown(path));
         }
-        self.carried.push(shown(path));
         Ok(())
     }
 
@@ -334,13 +331,12 @@ impl<'a, F: Fs> Late<'a, F> {
                 break;
             }
             let prefix = format!("{index}-{round}.");
-            let (file, inode, read_len) = match self.round(&prefix)? {
-                Some(found) => found,
-                None => {
-                    let current = self.bytes(live)?;
-                    let bytes = with_lines(&current, &pending);
-                    self.make_round(&prefix, &bytes, current.len(), &live_dir, spot.name)?
-                }
+            let (file, inode, read_len) = if let Some(found) = self.round(&prefix)? {
+                found
+            } else {
+                let current = self.bytes(live)?;
+                let bytes = with_lines(&current, &pending);
+                self.make_round(&prefix, &bytes, current.len(), &live_dir, spot.name)?
             };
             let carry = (&self.carry, OsStr::new(&file));
             let is_todo = fs.stat(carry.0, carry.1)?.is_some_and(|stat| stat.inode == inode);

@@ -6,6 +6,7 @@
 //! required of it.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use crate::fates::{Breadth, choices};
 use crate::journal::Fate;
@@ -218,8 +219,8 @@ impl Story<'_> {
         chain.reverse();
         let mut steps = self.first_steps();
         for story in chain {
-            told +=
-                &format!("{}\nstopped before operation {}\n", lines(&steps[..story.at]), story.at);
+            let done = lines(&steps[..story.at]);
+            let _ = writeln!(told, "{done}\nstopped before operation {}", story.at);
             told += &match &story.stop {
                 Stop::Kill => "killed; the kernel lives\n".to_owned(),
                 Stop::PowerLoss(fates) => story.tell_fates(fates),

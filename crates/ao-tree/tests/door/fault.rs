@@ -61,7 +61,7 @@ impl Kind {
 
     /// A file that may not be read is no fault: its edit is refused, and the rest goes on.
     fn refuses_edit<D>(self, call: &Call<D>) -> bool {
-        self == Self::Once(Errno::ACCESS) && matches!(call, Call::OpenDir(..) | Call::Read(..))
+        self == Self::Once(Errno::ACCESS) && matches!(call, Call::OpenDir(_) | Call::Read(..))
     }
 
     /// Nothing stands in the way of cleaning up after it.

@@ -118,7 +118,9 @@ impl Journal {
     fn sync(&mut self, inos: &[Ino]) {
         self.clock += 1;
         let mut synced = vec![false; self.now.len()];
-        inos.iter().for_each(|ino| synced[ino.0 as usize] = true);
+        for ino in inos {
+            synced[ino.0 as usize] = true;
+        }
         loop {
             for pending in &mut self.log {
                 for slot in &mut pending.awaiting {

@@ -4,6 +4,7 @@
 //! what `ao` had is in `conflicts/`; lines that they appended stand behind ours.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ao_tree::{Action, Door, UndoScope};
@@ -303,9 +304,9 @@ impl<'a> Meetings<'a> {
         let mut told = format!("{}: {why}\n", names(visits));
         for (number, step) in steps.iter().enumerate() {
             for done in done.iter().filter(|done| done.at_step == number) {
-                told += &format!("  -- person {}: {}\n", done.visit.number, done.visit.act);
+                let _ = writeln!(told, "  -- person {}: {}", done.visit.number, done.visit.act);
             }
-            told += &format!("{number:>4} {step}\n");
+            let _ = writeln!(told, "{number:>4} {step}");
         }
         format!("{told}the run said {ran:?} {then}\n")
     }

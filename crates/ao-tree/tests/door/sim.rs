@@ -1,6 +1,6 @@
 //! `SimFs`: a file system in memory that forgets what was not synced.
 //!
-//! A running process sees an ordinary file system. [`SimFs::crash`] gives the one that a machine
+//! A running process sees an ordinary file system. [`Journal::crash`] gives the one that a machine
 //! finds after power loss; a mere kill of the process is a plain [`SimFs::branch`], for the kernel
 //! lives on and has everything. While a tape runs, the state before each operation that changes or
 //! syncs something is kept, so that a sweep looks at every crash point of one run.
@@ -16,7 +16,7 @@ use ao_tree::{Entry, Fs, Kind, Space, Stat};
 use rustix::io::Errno;
 
 use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, join};
-use crate::journal::{Fate, Journal};
+use crate::journal::Journal;
 
 /// One tick of the logical clock, in the nanoseconds that [`Stat`] speaks.
 const TICK_NS: i128 = 1_000_000;
@@ -62,15 +62,6 @@ impl SimFs {
 
     pub(crate) fn journal(&self) -> Ref<'_, Journal> {
         self.journal.borrow()
-    }
-
-    pub(crate) fn open_fates(&self) -> Vec<&'static [Fate]> {
-        self.journal().open_fates()
-    }
-
-    /// The file system after power loss.
-    pub(crate) fn crash(&self, fates: &[Fate]) -> Self {
-        Self::on(self.journal().crash(fates))
     }
 
     pub(crate) fn settle(&self) {

@@ -3,6 +3,8 @@
 //! `cargo test` reaches the numbers that are asked for below. `AO_SWEEP=1` looks further with the
 //! same engines.
 
+use std::thread::ScopedJoinHandle;
+
 use crate::explore::{Reach, crashes};
 use crate::fates::Breadth;
 use crate::fault::{faults, faults_in_recovery};
@@ -25,8 +27,10 @@ pub(crate) fn fan_out<T: Send>(work: impl Fn((usize, usize)) -> T + Sync) -> Vec
         let work = &work;
         let workers: Vec<_> =
             (0..WORKERS).map(|first| scope.spawn(move || work((first, WORKERS)))).collect();
-        let finished = workers.into_iter().map(|worker| worker.join());
-        finished.map(|done| done.expect("a worker that panics fails the test")).collect()
+        let join = |worker: ScopedJoinHandle<'_, T>| {
+            worker.join().expect("a worker that panics fails the test")
+        };
+        workers.into_iter().map(join).collect()
     })
 }
 

@@ -43,6 +43,7 @@ impl Report {
     }
 
     /// Makes the result known, and fails the test when a case was bad or too few were tried.
+    #[expect(clippy::print_stdout, reason = "the result line of a sweep is for people")]
     pub(crate) fn conclude(&self, engine: &str, min_cases: usize) {
         println!("sweep: {engine} cases={} bad={}", self.cases, self.bad);
         append_to_table(&format!("{engine}\t{}\t{}\n", self.cases, self.bad));

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 /// One call of the trait, kept as a value so that it can be named, repeated or done later.
 #[derive(Debug, Clone)]
 pub(crate) enum Call<D> {
-    OpenDir(D, OsString),
+    OpenDir(D),
     List(D),
-    Stat(D, OsString),
+    Stat(D),
     StatDir(D),
     Read(D, OsString),
     Create { to: (D, OsString), bytes: Vec<u8>, mode: u32 },
@@ -46,9 +46,9 @@ impl<D: Clone> Call<D> {
     pub(crate) fn is_look(&self) -> bool {
         matches!(
             self,
-            Self::OpenDir(..)
+            Self::OpenDir(_)
                 | Self::List(_)
-                | Self::Stat(..)
+                | Self::Stat(_)
                 | Self::StatDir(_)
                 | Self::Read(..)
                 | Self::Space
@@ -170,7 +170,7 @@ impl<F: Fs, P: Policy<F>> Fs for Tap<F, P> {
     }
 
     fn open_dir(&self, at: &F::Dir, name: &OsStr) -> io::Result<F::Dir> {
-        self.look(&Call::OpenDir(at.clone(), name.into()), |fs| fs.open_dir(at, name))
+        self.look(&Call::OpenDir(at.clone()), |fs| fs.open_dir(at, name))
     }
 
     fn list(&self, dir: &F::Dir) -> io::Result<Vec<Entry>> {
@@ -180,7 +180,7 @@ impl<F: Fs, P: Policy<F>> Fs for Tap<F, P> {
     }
 
     fn stat(&self, dir: &F::Dir, name: &OsStr) -> io::Result<Option<Stat>> {
-        self.look(&Call::Stat(dir.clone(), name.into()), |fs| fs.stat(dir, name))
+        self.look(&Call::Stat(dir.clone()), |fs| fs.stat(dir, name))
     }
 
     fn stat_dir(&self, dir: &F::Dir) -> io::Result<Stat> {
