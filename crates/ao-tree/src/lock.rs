@@ -219,9 +219,23 @@ pub(crate) fn exclusive(path: &Path) -> Result<File> {
     })
 }
 
+/// Whether a run is at work, by what `run.lock` says: nobody but a run touches the lock itself.
+pub fn is_run_at_work(state_dir: &Path) -> bool {
+    let Ok(file) = File::open(state_dir.join("run.lock")) else { return false };
+    let content = content_of(&file);
+    let mut lines = content.lines();
+    let (Some(process), Some(start)) = (lines.next(), lines.next()) else { return false };
+    // A process that took a dead one's number started at another time.
+    start != "0" && start_of(process).to_string() == start
+}
+
 /// When this process started, in the kernel's ticks since boot; 0 where that cannot be known.
 pub fn process_start() -> u64 {
-    let Ok(text) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
+    start_of("self")
+}
+
+fn start_of(process: &str) -> u64 {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return 0 };
     // The second field is a name in parentheses that may hold anything.
     let after_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
     after_name.split_whitespace().nth(19).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
