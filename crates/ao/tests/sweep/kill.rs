@@ -110,9 +110,9 @@ fn nested<'a>(cases: &[Case<'a>], recoveries: Vec<(usize, usize)>) -> Vec<Case<'
 /// the recovery had.
 pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, String> {
     let start = Start::of(world);
-    let mut killed = kill_at(world, &case.scenario.args(), case.point)?;
+    let mut killed = vec![kill_at(world, &case.scenario.args(), case.point)?];
     if let Some(number) = case.nested {
-        killed += &format!(", then at {}", kill_at(world, &RECOVER, Point::Stop(number))?);
+        killed.push(kill_at(world, &RECOVER, Point::Stop(number))?);
     }
     let finish = || {
         match whole {
@@ -130,7 +130,7 @@ pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, 
         }
         Ok(stops)
     };
-    finish().map_err(|why| format!("killed at {killed}\n{why}"))
+    finish().map_err(|why| format!("killed at {}\n{why}", killed.join(", then at ")))
 }
 
 fn kill_at(world: &World, args: &[&str], point: Point) -> Result<String, String> {
