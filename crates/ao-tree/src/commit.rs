@@ -35,8 +35,10 @@ impl<F: Fs> Door<F> {
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
         self.exchange_slots(work)?;
         self.drop_folders(work)?;
-        self.fs.pause(grace);
-        Late::settle(self, work, at)?;
+        if self.is_unrecorded(at)? {
+            self.fs.pause(grace);
+            Late::settle(self, work, at)?;
+        }
         self.publish(work, at)?;
         self.drop_marker(work, at)?;
         self.clear(work, at)
@@ -46,7 +48,9 @@ impl<F: Fs> Door<F> {
         let mut parents = BTreeSet::new();
         for slot in &work.script.slots {
             self.exchange_slot(slot, &work.marker_name())?;
-            parents.extend([parent(&slot.live), parent(&slot.staged)]);
+            // A folder that the tree did not have is made on the way, and its name must last too.
+            parents.extend(folders_above(&slot.live));
+            parents.insert(parent(&slot.staged));
         }
         for path in parents {
             let sync = || match self.open(path)? {
@@ -104,7 +108,13 @@ impl<F: Fs> Door<F> {
             }
         }
         match (in_staging, in_tree) {
-            (Some(_), Some(_)) => self.fs.exchange(staged, live),
+            (Some(_), Some(_)) => match self.fs.exchange(staged, live) {
+                // Removed in this very moment by somebody else.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.fs.rename_new(staged, live)
+                }
+                done => done,
+            },
             (Some(_), None) => match self.fs.rename_new(staged, live) {
                 // Made in this very moment by somebody else: then it is displaced like any other.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -112,16 +122,33 @@ impl<F: Fs> Door<F> {
                 }
                 done => done,
             },
-            (None, Some(_)) => self.fs.rename_new(live, staged),
+            (None, Some(_)) => match self.fs.rename_new(live, staged) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                done => done,
+            },
             (None, None) => Ok(()),
         }
         .map_err(doing())
     }
 
+    /// The history goes out before everything else that is remembered. Once it has, late changes
+    /// are settled: what they did to the record is moving into place and must not be made anew.
+    fn is_unrecorded(&self, at: &Room<F::Dir>) -> Result<bool> {
+        let staged = self.fs.stat(&at.here, OsStr::new(HISTORY));
+        Ok(staged.map_err(Error::io("look at the record"))?.is_some())
+    }
+
     /// Moves what is remembered of this commit to where it is looked for.
     fn publish(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
         let id = &work.script.id;
+        let is_unrecorded = self.is_unrecorded(at)?;
         let publish = || {
+            if is_unrecorded {
+                let history = OsStr::new(HISTORY);
+                self.fs.rename((&at.here, history), (&at.state, history))?;
+            }
+            self.fs.sync_dir(&at.here)?;
+            self.fs.sync_dir(&at.state)?;
             for name in [UNDO, ARCHIVE, CONFLICTS] {
                 let name_os = OsStr::new(name);
                 if self.fs.stat(&at.here, name_os)?.is_none() {
@@ -131,12 +158,7 @@ impl<F: Fs> Door<F> {
                 self.fs.rename((&at.here, name_os), (&kept, OsStr::new(id)))?;
                 self.fs.sync_dir(&kept)?;
             }
-            let history = OsStr::new(HISTORY);
-            if self.fs.stat(&at.here, history)?.is_some() {
-                self.fs.rename((&at.here, history), (&at.state, history))?;
-            }
-            self.fs.sync_dir(&at.here)?;
-            self.fs.sync_dir(&at.state)
+            self.fs.sync_dir(&at.here)
         };
         publish().map_err(Error::io(format!("record commit {id}")))
     }
@@ -172,6 +194,16 @@ impl<F: Fs> Door<F> {
         };
         clear().map_err(Error::io(format!("remove the staging of {id}")))
     }
+}
+
+/// Every folder on the way to this path, up to the root.
+fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    let mut next = Some(parent(path));
+    std::iter::from_fn(move || {
+        let here = next?;
+        next = (!here.is_empty()).then(|| parent(here));
+        Some(here)
+    })
 }
 
 pub(crate) fn parent(path: &str) -> &str {

@@ -55,7 +55,7 @@ impl<F: Fs> Door<F> {
         for name in path.split('/').filter(|name| !name.is_empty()) {
             match self.fs.open_dir(&dir, OsStr::new(name)) {
                 Ok(inner) => dir = inner,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if is_absent(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
@@ -157,12 +157,13 @@ impl<F: Fs> Door<F> {
     /// Makes the counter even again after a commit that was cut off.
     pub(crate) fn settle_generation(&self, state: &F::Dir) -> Result<()> {
         let generation = self.generation()?;
-        if generation.is_multiple_of(2) {
-            return Ok(());
-        }
         let fresh = OsStr::new("generation.new");
         let settle = || {
+            // From a recovery that was itself cut off.
             self.remove_tree(state, fresh)?;
+            if generation.is_multiple_of(2) {
+                return Ok(());
+            }
             self.fs.create(state, fresh, generation_bytes(generation + 1).as_bytes(), 0o644)?;
             self.fs.sync_file(state, fresh)?;
             self.fs.rename((state, fresh), (state, OsStr::new(GENERATION)))?;
@@ -170,6 +171,14 @@ impl<F: Fs> Door<F> {
         };
         settle().map_err(Error::io("settle the generation counter"))
     }
+}
+
+/// There is no directory of that name: nothing, or something else.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    // Opening a symlink as a directory gives one or the other, by the file system.
+    matches!(error.kind(), NotFound | NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 pub(crate) fn generation_bytes(generation: u64) -> String {

@@ -19,7 +19,7 @@ use crate::path::{TreePath, shown};
 use crate::plan::{Content, FILE_BYTES_MAX};
 use crate::script::{Base, Planned, Work};
 use crate::snapshot::join;
-use crate::stage::{CARRY, Room};
+use crate::stage::{CARRY, Room, unless_gone};
 
 /// How often an appender may catch us while its lines are being carried.
 const APPEND_ROUNDS_MAX: usize = 16;
@@ -36,7 +36,14 @@ pub(crate) struct Late<'a, F: Fs> {
     /// Edits that did not come to be, because somebody else's version stays.
     dropped: HashSet<usize>,
     /// Edits that came to be with other bytes, because lines were added.
-    merged: HashMap<usize, Version>,
+    merged: HashMap<usize, Merged>,
+}
+
+/// An edit to which lines of others were added. They belong to both sides of it: taking the edit
+/// back must leave them.
+struct Merged {
+    before: Content,
+    after: Version,
 }
 
 /// A name in the displaced tree, and where in the live tree it belongs.
@@ -169,7 +176,11 @@ impl<'a, F: Fs> Late<'a, F> {
         }
         let live = self.live_stat(spot.path, spot.name)?;
         match live {
-            Some(live) if live.inode == displaced.inode => return Ok(()),
+            // Carried before a crash; the record is told again.
+            Some(live) if live.inode == displaced.inode => {
+                self.carried.push(shown(spot.path));
+                return Ok(());
+            }
             Some(live) if Some(live.inode) != was => {
                 // Replaced once more after the exchange: that one is newer and stays.
                 return self
@@ -183,11 +194,18 @@ impl<'a, F: Fs> Late<'a, F> {
     }
 
     fn deleted(&mut self, path: &str, name: &OsStr, was: u64) -> io::Result<()> {
-        let is_still_that = self.live_stat(path, name)?.is_some_and(|live| live.inode == was);
-        if is_still_that && let Some(dir) = self.door.open(parent(path))? {
-            self.door.fs.remove_file(&dir, name)?;
-            self.carried.push(shown(path));
+        match self.live_stat(path, name)? {
+            // Put there by somebody since.
+            Some(live) if live.inode != was => return Ok(()),
+            Some(_) => {
+                if let Some(dir) = self.door.open(parent(path))? {
+                    self.door.fs.remove_file(&dir, name)?;
+                }
+            }
+            // Removed before a crash; the record is told again.
+            None => {}
         }
+        self.carried.push(shown(path));
         Ok(())
     }
 
@@ -220,7 +238,7 @@ impl<'a, F: Fs> Late<'a, F> {
             && let Some(added) = added_lines(spot.path, &theirs.bytes, was)
             && edit.inode.is_some()
         {
-            return self.append(spot, index, added);
+            return self.append(spot, index, theirs, added);
         }
         let version = theirs.as_ref().map(Content::version);
         self.stays_theirs(spot, index, &edit, version, displaced.is_some())
@@ -266,8 +284,15 @@ impl<'a, F: Fs> Late<'a, F> {
     /// Puts lines that somebody appended to the displaced file behind ours. Each round exchanges a
     /// whole new file in; the name of a round's file tells its inode and how much of the file it
     /// replaced had been read, so that a round is known to be done, and what came later is seen.
-    fn append(&mut self, spot: &Spot<'_, F::Dir>, index: usize, added: Vec<u8>) -> io::Result<()> {
+    fn append(
+        &mut self,
+        spot: &Spot<'_, F::Dir>,
+        index: usize,
+        theirs: &Content,
+        added: Vec<u8>,
+    ) -> io::Result<()> {
         let fs = &self.door.fs;
+        let mut before = theirs.bytes.clone();
         let live_dir = self.live_folder(parent(spot.path))?;
         let mut pending = added;
         for round in 0..APPEND_ROUNDS_MAX {
@@ -308,12 +333,14 @@ impl<'a, F: Fs> Late<'a, F> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => return Err(error),
             };
+            before = with_lines(&before, &pending);
         }
         self.carried.push(shown(spot.path));
         let stat = fs.stat(&live_dir, spot.name)?;
         if let Some(stat) = stat {
             let content = Content::new(fs.read(&live_dir, spot.name, FILE_BYTES_MAX)?, stat.mode);
-            self.merged.insert(index, content.version());
+            let before = Content::new(before, theirs.mode);
+            self.merged.insert(index, Merged { before, after: content.version() });
         }
         Ok(())
     }
@@ -349,7 +376,7 @@ impl<'a, F: Fs> Late<'a, F> {
         let mode = fs.stat(live_dir, live_name)?.map_or(0o644, |stat| stat.mode);
         fs.create(&self.carry, fresh, bytes, mode)?;
         if fs.stat(live_dir, live_name)?.is_some_and(|stat| stat.kind == Kind::File) {
-            fs.copy_attributes((live_dir, live_name), (&self.carry, fresh))?;
+            unless_gone(fs.copy_attributes((live_dir, live_name), (&self.carry, fresh)))?;
         }
         fs.sync_file(&self.carry, fresh)?;
         let inode = fs.stat(&self.carry, fresh)?.ok_or(io::ErrorKind::NotFound)?.inode;
@@ -416,9 +443,12 @@ impl<'a, F: Fs> Late<'a, F> {
         let conflicts = self.door.make_dirs(&self.at.here, CONFLICTS)?;
         let folder = self.door.make_dirs(&conflicts, parent(path))?;
         match self.door.fs.link((dir, name), (&folder, OsStr::new(last(path)))) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
         }
+        // What is kept aside must last before its place in the tree is given to another.
+        self.door.fs.sync_tree(&conflicts)?;
+        self.door.fs.sync_dir(&self.at.here)
     }
 
     /// Makes the carried files durable, and the record true.
@@ -428,8 +458,12 @@ impl<'a, F: Fs> Late<'a, F> {
         }
         let door = self.door;
         let script = &mut work.script;
-        for (index, version) in self.merged {
-            script.changes[index].change.after = Some(version);
+        for (index, merged) in self.merged {
+            let change = &mut script.changes[index].change;
+            let keep = door.stage_blob(&merged.before, self.at);
+            keep.map_err(Error::io(format!("keep what {} was", change.path)))?;
+            change.before = Some(merged.before.version());
+            change.after = Some(merged.after);
         }
         for index in &self.dropped {
             let change = &script.changes[*index].change;
@@ -453,14 +487,7 @@ impl<'a, F: Fs> Late<'a, F> {
         script.carried.sort_unstable();
         script.carried.dedup();
         script.conflicts.extend(self.conflicts);
-        if door
-            .fs
-            .stat(&self.at.here, OsStr::new(crate::door::HISTORY))
-            .map_err(Error::io("look at the record"))?
-            .is_some()
-        {
-            door.stage_record(work, self.at)?;
-        }
+        door.stage_record(work, self.at)?;
         let sync = || {
             for held in &door.layout.held {
                 let path =

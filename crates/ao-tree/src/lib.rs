@@ -44,7 +44,7 @@ pub use door::Door;
 pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Space, Stat};
 pub use layout::{Held, Layout};
-pub use lock::{Holder, ReadLock, RunLock, host, is_run_at_work, process_start, share};
+pub use lock::{Holder, ReadLock, RunLock, at_work, host, process_start, share};
 pub use path::{TreePath, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused};
 pub use recover::Recovery;

@@ -124,13 +124,18 @@ fn try_exclusive(file: &File, path: &Path) -> Result<()> {
             let who = describe(&content_of(file)).unwrap_or_else(|| "it does not say who".into());
             Err(Error::Locked { holder: who })
         }
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-            by_content(file)
-        }
+        Err(TryLockError::Error(error)) if is_lockless(&error) => by_content(file),
         Err(TryLockError::Error(source)) => {
             Err(Error::Io { doing: format!("lock {}", path.display()), source })
         }
     }
+}
+
+/// Some file systems have no kernel locks at all.
+fn is_lockless(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let known = [Errno::NOLCK, Errno::NOSYS, Errno::OPNOTSUPP].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|code| known.contains(&code))
 }
 
 /// The rule for file systems without kernel locks: held while its process lives, and for twelve
@@ -138,15 +143,12 @@ fn try_exclusive(file: &File, path: &Path) -> Result<()> {
 fn by_content(file: &File) -> Result<()> {
     let content = content_of(file);
     let Some(who) = describe(&content) else { return Ok(()) };
-    let process = content.lines().next().unwrap_or_default();
-    let is_alive =
-        process.parse::<u32>().is_ok_and(|id| Path::new(&format!("/proc/{id}")).exists());
     let age = file
         .metadata()
         .and_then(|found| found.modified())
         .ok()
         .and_then(|time| time.elapsed().ok());
-    if is_alive || age.is_none_or(|age| age < STALE_AFTER) {
+    if is_alive(&content) || age.is_none_or(|age| age < STALE_AFTER) {
         return Err(Error::Locked {
             holder: format!("{who} (this file system has no kernel locks)"),
         });
@@ -174,11 +176,10 @@ fn describe(content: &str) -> Option<String> {
 #[derive(Debug)]
 pub struct ReadLock(#[expect(dead_code, reason = "held, not read")] Option<File>);
 
-/// Shares `commit.lock` with other readers. Where there is no state directory yet, or it cannot
-/// be written, there is nothing to wait for.
+/// Shares `commit.lock` with other readers.
 pub fn share(state_dir: &Path) -> Result<ReadLock> {
-    let path = state_dir.join("commit.lock");
-    let Ok(file) = open_lock(&path) else { return Ok(ReadLock(None)) };
+    // Opened for reading: a look leaves nothing behind. Before the first commit there is no lock.
+    let Ok(file) = File::open(state_dir.join("commit.lock")) else { return Ok(ReadLock(None)) };
     let since = Instant::now();
     loop {
         match file.try_lock_shared() {
@@ -208,7 +209,7 @@ pub(crate) fn exclusive(path: &Path) -> Result<File> {
                     return Err(Error::ReadersStay { seconds: READERS_WAIT.as_secs() });
                 }
                 // No kernel locks here: readers go by the counter.
-                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Err(TryLockError::Error(error)) if is_lockless(&error) => {
                     return Ok(());
                 }
                 Err(TryLockError::Error(source)) => {
@@ -219,23 +220,21 @@ pub(crate) fn exclusive(path: &Path) -> Result<File> {
     })
 }
 
-/// Whether a run is at work, by what `run.lock` says: nobody but a run touches the lock itself.
-pub fn is_run_at_work(state_dir: &Path) -> bool {
-    let Ok(file) = File::open(state_dir.join("run.lock")) else { return false };
-    let content = content_of(&file);
-    let mut lines = content.lines();
-    let (Some(process), Some(start)) = (lines.next(), lines.next()) else { return false };
-    // A process that took a dead one's number started at another time.
-    start != "0" && start_of(process).to_string() == start
+/// Who says to be at work here, if that process lives. Only a look: whether the lock is held is
+/// for the next run to find out.
+pub fn at_work(state_dir: &Path) -> Option<String> {
+    let content = content_of(&File::open(state_dir.join("run.lock")).ok()?);
+    if is_alive(&content) { describe(&content) } else { None }
+}
+
+fn is_alive(content: &str) -> bool {
+    let process = content.lines().next().unwrap_or_default();
+    process.parse::<u32>().is_ok_and(|id| Path::new(&format!("/proc/{id}")).exists())
 }
 
 /// When this process started, in the kernel's ticks since boot; 0 where that cannot be known.
 pub fn process_start() -> u64 {
-    start_of("self")
-}
-
-fn start_of(process: &str) -> u64 {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return 0 };
+    let Ok(text) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
     // The second field is a name in parentheses that may hold anything.
     let after_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
     after_name.split_whitespace().nth(19).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)

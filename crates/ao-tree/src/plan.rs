@@ -207,23 +207,25 @@ impl<F: Fs> Door<F> {
             Standing::File(stat) if stat.size > FILE_BYTES_MAX => {
                 Ok(Err(format!("it is larger than {FILE_BYTES_MAX} bytes")))
             }
-            Standing::File(stat) => Ok(Ok(self.content(path, stat.mode)?)),
+            Standing::File(stat) => match self.content(path, stat.mode) {
+                Ok(content) => Ok(Ok(content)),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    Ok(Err("it may not be read".into()))
+                }
+                Err(source) => Err(Error::Io { doing: format!("read {path}"), source }),
+            },
         }
     }
 
-    fn content(&self, path: &TreePath, mode: u32) -> Result<Option<Content>> {
+    fn content(&self, path: &TreePath, mode: u32) -> io::Result<Option<Content>> {
         let (folder, name) = path.split_last();
-        let read = || -> io::Result<Option<Vec<u8>>> {
-            let Some(dir) = self.open(folder)? else { return Ok(None) };
-            match self.fs.read(&dir, OsStr::new(name), FILE_BYTES_MAX) {
-                Ok(bytes) => Ok(Some(bytes)),
-                // It went between the walk and the look: the next comparison sees that too.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error),
-            }
-        };
-        let bytes = read().map_err(Error::io(format!("read {path}")))?;
-        Ok(bytes.map(|bytes| Content::new(bytes, mode)))
+        let Some(dir) = self.open(folder)? else { return Ok(None) };
+        match self.fs.read(&dir, OsStr::new(name), FILE_BYTES_MAX) {
+            Ok(bytes) => Ok(Some(Content::new(bytes, mode))),
+            // It went between the walk and the look: the next comparison sees that too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 

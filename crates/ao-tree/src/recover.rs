@@ -1,11 +1,12 @@
 //! Recovery: what a run that was cut off left behind is finished or removed, before anything else.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::time::Duration;
 
 use ao_contract::Marker;
 
-use crate::door::{Door, STAGING};
+use crate::door::{ARCHIVE, CONFLICTS, Door, STAGING, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::lock::exclusive;
@@ -65,6 +66,7 @@ impl<F: Fs> Door<F> {
             let doubt = format!("there is another marker beside it, {}", shown(second));
             return Err(Error::Doubt { file: self.state_path(first), doubt });
         }
+        self.pin(&state, !ours.is_empty())?;
         for (name, iteration_id) in foreign {
             self.remove_foreign(&state, &name, &iteration_id)?;
             recovery.foreign.push(name);
@@ -73,8 +75,25 @@ impl<F: Fs> Door<F> {
             recovery.finished = Some(self.roll_forward(&state, &marker)?);
         }
         recovery.removed = self.remove_leftovers(&state)?;
+        self.remove_empty_keepsakes(&state)?;
         self.settle_generation(&state)?;
         Ok(recovery)
+    }
+
+    /// Makes durable what a killed run left to the kernel, before anything is built on it: else a
+    /// power loss in here takes the marker back and keeps what was done because of it, or brings a
+    /// removed marker back to a staging that is half gone.
+    fn pin(&self, state: &F::Dir, is_decided: bool) -> Result<()> {
+        let pin = || {
+            if is_decided {
+                self.fs.sync_tree(&self.fs.top())
+            } else if self.fs.stat(state, OsStr::new(STAGING))?.is_some() {
+                self.fs.sync_dir(state)
+            } else {
+                Ok(())
+            }
+        };
+        pin().map_err(Error::io("make durable what the last run left"))
     }
 
     /// Moves doubtful markers and all staging out of the way, at a person's word: the tree stays
@@ -242,6 +261,27 @@ impl<F: Fs> Door<F> {
         self.remove_if_empty(state, STAGING).map_err(doing())?;
         removed.sort_unstable();
         Ok(removed)
+    }
+
+    /// The empty places that a transaction makes for what it will keep are names of their own: one
+    /// may outlast the staging that would tell whose it was.
+    fn remove_empty_keepsakes(&self, state: &F::Dir) -> Result<()> {
+        let doing = || Error::io("remove empty folders of a transaction that was cut off");
+        // A damaged history names nothing; then every folder is tried, and only empty ones go.
+        let lines = self.history().unwrap_or_default();
+        let known: HashSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
+        for name in [UNDO, ARCHIVE, CONFLICTS] {
+            let Some(kept) = self.open_from(state, name).map_err(doing())? else { continue };
+            for entry in self.fs.list(&kept).map_err(doing())? {
+                if let Some(id) = entry.name.to_str()
+                    && entry.stat.kind == Kind::Dir
+                    && !known.contains(id)
+                {
+                    self.remove_if_empty(&kept, id).map_err(doing())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn remove_foreign(&self, state: &F::Dir, marker: &str, iteration_id: &str) -> Result<()> {

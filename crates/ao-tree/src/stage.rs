@@ -46,7 +46,20 @@ impl<F: Fs> Door<F> {
             let room = self.fs.open_dir(&staging, OsStr::new(id))?;
             Ok(Room { state, staging, here: room })
         };
-        make().map_err(Error::io(format!("make {}/{STAGING}/{id}", self.layout.state)))
+        make().map_err(|source| {
+            self.unmake_room(id);
+            Error::Io { doing: format!("make {}/{STAGING}/{id}", self.layout.state), source }
+        })
+    }
+
+    /// Removes as much of an empty room as there is. Should this fail too, the next start does it.
+    fn unmake_room(&self, id: &str) {
+        let _ = self.state().map(|state| {
+            let state = state?;
+            let staging = self.open_from(&state, STAGING).ok()??;
+            self.remove_if_empty(&staging, id).ok()?;
+            self.remove_if_empty(&state, STAGING).ok()
+        });
     }
 
     /// Whether directories can be exchanged here, or only files one by one.
@@ -353,10 +366,11 @@ impl<F: Fs> Door<F> {
         history.extend(to_json(&history_line(&record, work.script.method)?)?);
         let doing = || Error::io("stage the record");
         let undo = self.make_dirs(&at.here, UNDO).map_err(doing())?;
-        self.rewrite(&undo, RECORD, &to_json(&record)?).map_err(doing())?;
-        self.rewrite(&at.here, HISTORY, &history).map_err(doing())?;
+        self.rewrite(&undo, RECORD, &to_json(&record)?, PLAIN_MODE).map_err(doing())?;
+        self.rewrite(&at.here, HISTORY, &history, PLAIN_MODE).map_err(doing())?;
         if let Some(archive) = self.open_from(&at.here, ARCHIVE).map_err(doing())? {
-            self.rewrite(&archive, PROVENANCE, &to_json(&provenance(work))?).map_err(doing())?;
+            self.rewrite(&archive, PROVENANCE, &to_json(&provenance(work))?, PLAIN_MODE)
+                .map_err(doing())?;
         }
         self.stage_conflict_list(work, at)
     }
@@ -374,14 +388,29 @@ impl<F: Fs> Door<F> {
         };
         let write = |bytes: &[u8]| {
             let conflicts = self.make_dirs(&at.here, CONFLICTS)?;
-            self.rewrite(&conflicts, CONFLICT_LIST, bytes)
+            self.rewrite(&conflicts, CONFLICT_LIST, bytes, PLAIN_MODE)
         };
         write(&to_json(&list)?).map_err(Error::io("list the conflicts"))
     }
 
-    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.remove_tree(dir, OsStr::new(name))?;
-        self.fs.create(dir, OsStr::new(name), bytes, PLAIN_MODE)
+    /// Adds a version to the staged undo snapshot.
+    pub(crate) fn stage_blob(&self, content: &Content, at: &Room<F::Dir>) -> io::Result<()> {
+        let undo = self.make_dirs(&at.here, UNDO)?;
+        self.rewrite(&undo, &content.hash, &content.bytes, PRIVATE_MODE)
+    }
+
+    /// Writes a staged file, or replaces it whole: by then the commit is decided, and recovery
+    /// must find the one or the other.
+    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let name = OsStr::new(name);
+        if self.fs.stat(dir, name)?.is_none() {
+            return self.fs.create(dir, name, bytes, mode);
+        }
+        let fresh = OsStr::new("fresh");
+        self.remove_tree(dir, fresh)?;
+        self.fs.create(dir, fresh, bytes, mode)?;
+        self.fs.sync_file(dir, fresh)?;
+        self.fs.rename((dir, fresh), (dir, name))
     }
 
     /// Everything staged, and every name on the way to it.
@@ -428,7 +457,7 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
 }
 
 /// What somebody removed since the last look need not be staged: the displaced tree will show it.
-fn unless_gone(done: io::Result<()>) -> io::Result<()> {
+pub(crate) fn unless_gone(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,

@@ -144,14 +144,14 @@ fn timed(warm: &Path, mut command: Command) -> Cost {
     let settle = Command::new("sync").status().unwrap();
     assert!(settle.success());
     // Warm cache: every file has just been looked at.
-    fs::read_dir(warm.join(".agents/learnings"))
-        .unwrap()
-        .for_each(|entry| drop(entry.unwrap().metadata()));
+    for entry in fs::read_dir(warm.join(".agents/learnings")).unwrap() {
+        entry.unwrap().metadata().unwrap();
+    }
     let cpu = children_cpu();
     let since = Instant::now();
     let status = command.stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}: {status}");
-    Cost { wall: since.elapsed(), cpu: children_cpu() - cpu }
+    Cost { wall: since.elapsed(), cpu: children_cpu().saturating_sub(cpu) }
 }
 
 fn children_cpu() -> Duration {

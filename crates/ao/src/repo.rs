@@ -56,7 +56,7 @@ impl Repo {
         self.root.join(AGENTS)
     }
 
-    fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.agents().join(STATE)
     }
 
@@ -73,17 +73,6 @@ impl Repo {
             started_at: now.rfc3339(),
         };
         Ok(RunLock::take(&self.state(), &holder)?)
-    }
-
-    /// A run holds the lock, as far as one can tell without touching it.
-    pub(crate) fn is_run_at_work(&self) -> bool {
-        ao_tree::is_run_at_work(&self.state())
-    }
-
-    /// The door for one who looks for damage: no commit is published while the lock lives, but
-    /// one may be cut off.
-    pub(crate) fn inspect(&self) -> Result<(Door<Disk>, ReadLock), Failure> {
-        Ok((self.door()?, ao_tree::share(&self.state())?))
     }
 
     /// The door for a reader: no commit is published while the lock lives, and none is cut off.

@@ -85,3 +85,56 @@ fn a_held_lock_is_not_taken_however_old_it_is() {
     repo.run(&["tree", "recover"]).expect(75);
     run.go_on().expect(0);
 }
+
+/// Runs `tree apply` where the kernel answers every lock with "not here".
+fn without_kernel_locks(repo: &TestRepo) -> i32 {
+    let file = repo.edits(&json!([write("learnings/a.md", "no locks here\n")]));
+    let status = std::process::Command::new("strace")
+        .args([
+            "-f",
+            "-qq",
+            "-e",
+            "trace=flock",
+            "-e",
+            "inject=flock:error=ENOLCK",
+            "-o",
+            "/dev/null",
+        ])
+        .arg(env!("CARGO_BIN_EXE_ao"))
+        .arg("-C")
+        .arg(repo.root())
+        .args(["tree", "apply", &file, "--grace", "0s"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .expect("strace is not installed: ./test installs it");
+    status.code().unwrap()
+}
+
+// proves: RUN-17
+#[test]
+fn without_kernel_locks_the_process_and_twelve_hours_decide() {
+    let repo = TestRepo::new();
+    let claim = |process: &str, hours: u64| {
+        repo.write("overnight/run.lock", &format!("{process}\n1\nhost\n2026-04-01T00:00:00Z\n"));
+        let lock = fs::File::options().write(true).open(repo.state("run.lock")).unwrap();
+        lock.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(hours))
+            .unwrap();
+    };
+    let living = std::process::id().to_string();
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let dead = child.id().to_string();
+    claim(&living, 1);
+    assert_eq!(without_kernel_locks(&repo), 75);
+    claim(&living, 13);
+    assert_eq!(without_kernel_locks(&repo), 75);
+    claim(&dead, 1);
+    assert_eq!(without_kernel_locks(&repo), 75);
+    claim(&dead, 13);
+    assert_eq!(without_kernel_locks(&repo), 0);
+    assert_eq!(repo.read("learnings/a.md"), "no locks here\n");
+    // Given back at the end, so the next one does not wait twelve hours.
+    repo.write("learnings/a.md", "before\n");
+    assert_eq!(without_kernel_locks(&repo), 0);
+}

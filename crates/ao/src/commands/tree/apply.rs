@@ -94,7 +94,7 @@ pub(crate) fn run(
     let writer = Writer::open(&repo)?;
     let request = arguments.commit.request(&writer, limits, asked.why)?;
     let done = writer.door.apply(Request { edits, ..request })?;
-    let expired = outcome::expire(&writer, limits)?;
+    let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report("tree apply", &writer, &done, &expired, global, printer))
 }
 

@@ -8,18 +8,25 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::config::Limits;
-use crate::failure::Failure;
 use crate::printer::{BAD, DOUBT, FAINT, GOOD, Printer, STRONG, paint};
 use crate::repo::Writer;
 
 /// How many lines of one kind are listed for people; JSON has them all.
 const LISTED_MAX: usize = 20;
 
-/// Lets go of undo snapshots that are too old or too many.
-pub(crate) fn expire(writer: &Writer, limits: Limits) -> Result<Vec<String>, Failure> {
+/// Lets go of undo snapshots that are too old or too many. Failing to is no failure of the commit,
+/// which is done: it is said, and tried again after the next one.
+pub(crate) fn expire(writer: &Writer, limits: Limits, printer: &Printer) -> Vec<String> {
     let is_old = |at: &str| writer.now.is_days_after(at, limits.undo_days);
     let max_bytes = limits.undo_max_mb.saturating_mul(1024 * 1024);
-    Ok(writer.door.expire(|line| is_old(&line.at), max_bytes, &writer.now.rfc3339())?)
+    let expired = writer.door.expire(|line| is_old(&line.at), max_bytes, &writer.now.rfc3339());
+    expired.unwrap_or_else(|error| {
+        printer.note(&format!(
+            "{} old undo snapshots could not be let go: {error}",
+            paint(DOUBT, "note:")
+        ));
+        Vec::new()
+    })
 }
 
 pub(crate) fn report(

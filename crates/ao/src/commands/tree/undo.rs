@@ -53,6 +53,6 @@ pub(crate) fn run(
     let why = format!("undo of {}", plan.undo_of.join(", "));
     let request = arguments.commit.request(&writer, limits, why)?;
     let done = writer.door.undo(plan, request)?;
-    let expired = outcome::expire(&writer, limits)?;
+    let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report("tree undo", &writer, &done, &expired, global, printer))
 }

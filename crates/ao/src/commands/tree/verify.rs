@@ -9,11 +9,13 @@ use serde_json::json;
 use super::outcome;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{BAD, GOOD, Printer, paint};
+use crate::printer::{BAD, DOUBT, GOOD, Printer, paint};
 use crate::repo::Repo;
 
 /// Where a commit is staged, as damage there is named.
 const STAGING: &str = "overnight/staging";
+/// How often to look again: a run that was staging at the first look may be gone at the next.
+const LOOKS_MAX: usize = 3;
 
 /// Check that history and undo snapshots are whole and nothing is left half done
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,14 @@ const STAGING: &str = "overnight/staging";
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(_: &Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
-    let found = look(&Repo::find(global)?)?;
+    let repo = Repo::find(global)?;
+    let found = look(&repo)?;
+    if let Some(who) = ao_tree::at_work(&repo.state()) {
+        printer.note(&format!(
+            "{} a run is at work ({who}); what it stages was not looked at",
+            paint(DOUBT, "note:")
+        ));
+    }
     let mut text = String::new();
     for left in &found.left {
         let _ = writeln!(text, "left    {} {}", left.path, left.why);
@@ -56,18 +65,18 @@ pub(crate) fn run(_: &Arguments, global: &Global, printer: &Printer) -> Result<E
     Ok(if found.damage.is_empty() { Exit::Done } else { Exit::Found })
 }
 
-/// How often to look again: a run that was staging at the first look may be gone at the next.
-const LOOKS_MAX: usize = 3;
-
 /// Looks for damage beside whatever is at work. A run that stages a commit has a staging directory
 /// and links to every file, and neither is left over or damaged.
 fn look(repo: &Repo) -> Result<Verification, Failure> {
-    let (door, _lock) = repo.inspect()?;
+    let door = repo.door()?;
+    // Not refused as other readers are: a commit that was cut off is one of the things to be found.
+    let _readers = ao_tree::share(&repo.state())?;
+    let is_at_work = || ao_tree::at_work(&repo.state()).is_some();
     let mut looks = 0;
     loop {
-        let is_before = repo.is_run_at_work();
+        let was_at_work = is_at_work();
         let mut found = door.verify()?;
-        if is_before || repo.is_run_at_work() {
+        if was_at_work || is_at_work() {
             found.damage.retain(|damage| damage.path != STAGING);
             found.left.clear();
         }
