@@ -31,7 +31,8 @@ impl<F: Fs> Door<F> {
         decide().map_err(Error::io(format!("put down {marker}")))
     }
 
-    /// Everything that a decided commit still has to do.
+    /// Everything that a decided commit still has to do. After it the commit is done, and what is
+    /// left in staging is rubbish.
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
         self.exchange_slots(work)?;
         self.drop_folders(work)?;
@@ -41,7 +42,7 @@ impl<F: Fs> Door<F> {
         }
         self.publish(work, at)?;
         self.drop_marker(work, at)?;
-        self.clear(work, at)
+        self.let_readers_in(at)
     }
 
     fn exchange_slots(&self, work: &Work) -> Result<()> {
@@ -172,13 +173,11 @@ impl<F: Fs> Door<F> {
         drop_it().map_err(Error::io(format!("remove {marker}")))
     }
 
-    /// Lets readers in again, and removes the displaced tree.
-    fn clear(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+    fn let_readers_in(&self, at: &Room<F::Dir>) -> Result<()> {
         let even = format!("{GENERATION}.even");
-        let settled =
-            self.fs.rename((&at.here, OsStr::new(&even)), (&at.state, OsStr::new(GENERATION)));
-        settled.map_err(Error::io("settle the generation counter"))?;
-        self.clear_staging(&work.script.id, &at.staging, &at.state)
+        let to = (&at.state, OsStr::new(GENERATION));
+        let settled = self.fs.rename((&at.here, OsStr::new(&even)), to);
+        settled.map_err(Error::io("settle the generation counter"))
     }
 
     /// Removes a staging directory, and the empty places that were made for it.

@@ -12,7 +12,7 @@ use ao_contract::{Conflict, SlotKind, Version};
 
 use crate::commit::{last, parent};
 use crate::compare::{clash_reason, with_lines};
-use crate::door::{ARCHIVE, CONFLICTS, Door};
+use crate::door::{ARCHIVE, CONFLICTS, Door, is_absent};
 use crate::error::{Error, Result};
 use crate::fs::{Entry, Fs, Kind, Stat};
 use crate::path::{TreePath, shown};
@@ -222,9 +222,16 @@ impl<'a, F: Fs> Late<'a, F> {
         let theirs = match displaced {
             Some(stat) if stat.kind == Kind::File => {
                 let (dir, name) = spot.displaced()?;
-                Some(Content::new(self.door.fs.read(dir, name, FILE_BYTES_MAX)?, stat.mode))
+                match self.door.fs.read(dir, name, FILE_BYTES_MAX) {
+                    Ok(bytes) => Some(Content::new(bytes, stat.mode)),
+                    // Grown beyond all measure: somebody's, in any case.
+                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                        return self.stays_theirs(spot, index, &edit, None, displaced);
+                    }
+                    Err(error) => return Err(error),
+                }
             }
-            Some(_) => return self.stays_theirs(spot, index, &edit, None, true),
+            Some(_) => return self.stays_theirs(spot, index, &edit, None, displaced),
             None => None,
         };
         let was = edit.change.before.as_ref();
@@ -241,7 +248,7 @@ impl<'a, F: Fs> Late<'a, F> {
             return self.append(spot, index, theirs, added);
         }
         let version = theirs.as_ref().map(Content::version);
-        self.stays_theirs(spot, index, &edit, version, displaced.is_some())
+        self.stays_theirs(spot, index, &edit, version, displaced)
     }
 
     fn stays_theirs(
@@ -250,29 +257,28 @@ impl<'a, F: Fs> Late<'a, F> {
         index: usize,
         edit: &Planned,
         theirs: Option<Version>,
-        is_there: bool,
+        displaced: Option<&Stat>,
     ) -> io::Result<()> {
         let live = self.live_stat(spot.path, spot.name)?;
-        let displaced = match spot.dir {
-            Some(dir) => self.door.fs.stat(dir, spot.name)?.map(|stat| stat.inode),
-            None => None,
-        };
+        let there = displaced.map(|stat| stat.inode);
         let is_ours = live.as_ref().map(|stat| stat.inode) == edit.inode;
         if is_ours {
             self.keep_live(spot.path, spot.name)?;
-            match displaced {
+            match there {
                 Some(_) => self.carry_into_live(spot)?,
                 None if live.is_some() => self.remove_live(spot)?,
                 None => {}
             }
-        } else if displaced.is_some() && live.map(|stat| stat.inode) != displaced {
+        } else if there.is_some() && live.map(|stat| stat.inode) != there {
             self.keep_displaced(spot, "two versions by others met; the newer one stays")?;
         }
+        // Ours may be gone: replaced once more by somebody who had seen it.
         let kept = format!("{CONFLICTS}/{}/{}", self.id, spot.path);
+        let is_kept = self.is_kept(spot.path)?;
         self.conflicts.push(Conflict {
             path: spot.path.to_owned(),
-            why: clash_reason(edit.change.after.is_some(), is_there).to_owned(),
-            kept: edit.change.after.is_some().then_some(kept),
+            why: clash_reason(edit.change.after.is_some(), there.is_some()).to_owned(),
+            kept: is_kept.then_some(kept),
             ours: edit.change.after.clone(),
             live: theirs,
             extra: ao_contract::Extra::default(),
@@ -399,12 +405,23 @@ impl<'a, F: Fs> Late<'a, F> {
     }
 
     /// The displaced file takes its place in the live tree, under its old name and inode.
-    fn carry_into_live(&self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
+    fn carry_into_live(&mut self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
         let fs = &self.door.fs;
-        let live = self.live_folder(parent(spot.path))?;
+        let live = match self.live_folder(parent(spot.path)) {
+            Err(error) if is_absent(&error) => {
+                return self.keep_displaced(spot, "its folder has become a file");
+            }
+            live => live?,
+        };
+        let displaced = spot.displaced()?;
+        if fs.stat(displaced.0, displaced.1)?.is_some_and(|stat| stat.kind == Kind::Dir) {
+            // A folder has no second name: it is moved, over nothing.
+            self.door.remove_tree(&live, spot.name)?;
+            return fs.rename_new(displaced, (&live, spot.name));
+        }
         let link = OsStr::new("link");
         self.door.remove_tree(&self.carry, link)?;
-        fs.link(spot.displaced()?, (&self.carry, link))?;
+        fs.link(displaced, (&self.carry, link))?;
         fs.rename((&self.carry, link), (&live, spot.name))
     }
 
@@ -449,6 +466,14 @@ impl<'a, F: Fs> Late<'a, F> {
         // What is kept aside must last before its place in the tree is given to another.
         self.door.fs.sync_tree(&conflicts)?;
         self.door.fs.sync_dir(&self.at.here)
+    }
+
+    fn is_kept(&self, path: &str) -> io::Result<bool> {
+        let folder = format!("{CONFLICTS}/{}", parent(path));
+        match self.door.open_from(&self.at.here, &folder)? {
+            Some(dir) => Ok(self.door.fs.stat(&dir, OsStr::new(last(path)))?.is_some()),
+            None => Ok(false),
+        }
     }
 
     /// Makes the carried files durable, and the record true.

@@ -237,6 +237,7 @@ impl<F: Fs> Door<F> {
         let finished = self.finish(&mut work, &at, Duration::ZERO);
         drop(readers);
         match finished {
+            // What is left of it in staging goes with all other leftovers.
             Ok(()) => Ok(id.clone()),
             Err(doubt @ Error::Doubt { .. }) => Err(doubt),
             Err(error) => Err(Error::Unfinished { id: id.clone(), source: Box::new(error) }),
