@@ -12,7 +12,7 @@ use crate::fs::Fs;
 use crate::lock::exclusive;
 use crate::path::shown;
 use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
-use crate::script::{Script, Work};
+use crate::script::{Origin, Script, Work};
 use crate::snapshot::{Left, Part, Snapshot};
 use crate::stage::Room;
 
@@ -171,7 +171,7 @@ impl<F: Fs> Door<F> {
             return Ok(Vec::new());
         }
         let script = Script::begin(request, plan, Method::Exchange);
-        let mut work = Work { script, bases: Vec::new() };
+        let mut work = Work { origin: Origin::Staged, script, bases: Vec::new() };
         self.stage_clashes(plan, &mut work, at)?;
         self.stage_conflict_list(&work, at)?;
         let keep = || {

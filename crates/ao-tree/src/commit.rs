@@ -14,7 +14,7 @@ use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::late::Late;
-use crate::script::Work;
+use crate::script::{Origin, Work};
 use crate::stage::{MARKER, Room};
 
 impl<F: Fs> Door<F> {
@@ -48,7 +48,7 @@ impl<F: Fs> Door<F> {
     fn exchange_slots(&self, work: &Work) -> Result<()> {
         let mut parents = BTreeSet::new();
         for slot in &work.script.slots {
-            self.exchange_slot(slot, &work.marker_name())?;
+            self.exchange_slot(slot, work)?;
             // A folder that the tree did not have is made on the way, and its name must last too.
             parents.extend(folders_above(&slot.live));
             parents.insert(parent(&slot.staged));
@@ -81,7 +81,7 @@ impl<F: Fs> Door<F> {
 
     /// Brings one slot's staged side into the tree, unless that was done before: what stands in
     /// the staging slot tells, because nobody else moves anything there.
-    fn exchange_slot(&self, slot: &Slot, marker: &str) -> Result<()> {
+    fn exchange_slot(&self, slot: &Slot, work: &Work) -> Result<()> {
         let doing = || Error::io(format!("exchange {}", slot.live));
         let live_dir = self.make_dirs(&self.fs.top(), parent(&slot.live)).map_err(doing())?;
         let staged_dir = self.make_dirs(&self.fs.top(), parent(&slot.staged)).map_err(doing())?;
@@ -94,13 +94,16 @@ impl<F: Fs> Door<F> {
             return Ok(());
         }
         // A directory that is neither the old one nor the new one was put there by somebody in
-        // between; what it holds is not known, so it is not moved.
-        if slot.kind == SlotKind::Dir && in_tree.as_ref().map(|stat| stat.inode) != slot.old_inode {
-            let is_new_one = slot.old_inode.is_none()
-                && in_tree.as_ref().is_some_and(|stat| stat.kind == Kind::Dir);
-            if !is_new_one {
+        // between. What it holds is carried like any late change, but a commit that was left
+        // behind, who knows when, is not made on top of it. One that is gone is in nobody's way.
+        if slot.kind == SlotKind::Dir
+            && let Some(stat) = &in_tree
+            && Some(stat.inode) != slot.old_inode
+        {
+            let is_fresh = slot.old_inode.is_none() || work.origin == Origin::Staged;
+            if stat.kind != Kind::Dir || !is_fresh {
                 return Err(Error::Doubt {
-                    file: marker.to_owned(),
+                    file: work.marker_name(),
                     doubt: format!(
                         "{} is neither the directory before this commit nor the one after it",
                         slot.live

@@ -87,11 +87,8 @@ impl<'a, F: Fs> Late<'a, F> {
     fn slot(&mut self, live: &str, staged: &str, kind: SlotKind, base: &Base) -> io::Result<()> {
         let door = self.door;
         match kind {
-            SlotKind::Dir => match door.open(staged)? {
-                Some(displaced) => self.folder(Some(&displaced), base, live),
-                // There was nothing to displace.
-                None => Ok(()),
-            },
+            // With nothing displaced there never was a folder, or somebody removed it.
+            SlotKind::Dir => self.folder(door.open(staged)?.as_ref(), base, live),
             SlotKind::File => {
                 let Some(dir) = door.open(parent(staged))? else { return Ok(()) };
                 let name = OsStr::new(last(staged));
