@@ -12,9 +12,9 @@ use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
 const CASES_MIN: usize = 3_000;
 /// Kills inside a recovery: each needs the first kill again, so they are spread over the moments.
 const NESTED_FULL: usize = 4_000;
-const NESTED_SAMPLE: usize = 40;
+const NESTED_SAMPLE: usize = 30;
 /// In the default run the first commit is killed everywhere, the other commands at so many stops.
-const STOPS_SAMPLE: usize = 12;
+const STOPS_SAMPLE: usize = 10;
 
 /// Where a command is killed.
 #[derive(Debug, Clone, Copy)]
