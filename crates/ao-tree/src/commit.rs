@@ -34,6 +34,7 @@ impl<F: Fs> Door<F> {
     /// Everything that a decided commit still has to do. After it the commit is done, and what is
     /// left in staging is rubbish.
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
+        self.announce(at)?;
         self.exchange_slots(work)?;
         self.drop_folders(work)?;
         if self.is_unrecorded(at)? {
@@ -45,15 +46,52 @@ impl<F: Fs> Door<F> {
         self.let_readers_in(at)
     }
 
+    /// A crash may have kept the marker and lost the odd counter. Readers who look at nothing else
+    /// must see it before anything moves.
+    fn announce(&self, at: &Room<F::Dir>) -> Result<()> {
+        let odd = format!("{GENERATION}.odd");
+        let odd = OsStr::new(&odd);
+        let announce = || {
+            if self.fs.stat(&at.here, odd)?.is_none() {
+                return Ok(());
+            }
+            self.fs.rename((&at.here, odd), (&at.state, OsStr::new(GENERATION)))?;
+            self.fs.sync_dir(&at.state)?;
+            self.fs.sync_dir(&at.here)
+        };
+        announce().map_err(Error::io("announce the commit to readers"))
+    }
+
     fn exchange_slots(&self, work: &Work) -> Result<()> {
+        let slots = &work.script.slots;
         let mut parents = BTreeSet::new();
-        for slot in &work.script.slots {
-            self.exchange_slot(slot, work)?;
-            // A folder that the tree did not have is made on the way, and its name must last too.
-            parents.extend(folders_above(&slot.live));
-            parents.insert(parent(&slot.staged));
+        for slot in slots {
+            parents.extend(self.make_folder_of(slot)?);
         }
-        for path in parents {
+        self.sync_folders(&parents)?;
+        for slot in slots {
+            self.exchange_slot(slot, work)?;
+        }
+        parents =
+            slots.iter().flat_map(|slot| [parent(&slot.live), parent(&slot.staged)]).collect();
+        self.sync_folders(&parents)
+    }
+
+    /// Makes the folder that a slot's live side goes into, if the tree does not have it. Its name
+    /// must last before anything is moved there; gives the folders to sync for that.
+    fn make_folder_of<'s>(&self, slot: &'s Slot) -> Result<Vec<&'s str>> {
+        let folder = parent(&slot.live);
+        let doing = || Error::io(format!("make {folder}"));
+        if self.open(folder).map_err(doing())?.is_some() {
+            return Ok(Vec::new());
+        }
+        self.make_dirs(&self.fs.top(), folder).map_err(doing())?;
+        let above = |path: &&'s str| (!path.is_empty()).then(|| parent(path));
+        Ok(std::iter::successors(above(&folder), above).collect())
+    }
+
+    fn sync_folders(&self, paths: &BTreeSet<&str>) -> Result<()> {
+        for path in paths {
             let sync = || match self.open(path)? {
                 Some(dir) => self.fs.sync_dir(&dir),
                 None => Ok(()),
@@ -147,19 +185,21 @@ impl<F: Fs> Door<F> {
         let id = &work.script.id;
         let is_unrecorded = self.is_unrecorded(at)?;
         let publish = || {
+            let mut keepsakes = Vec::new();
+            for name in [UNDO, ARCHIVE, CONFLICTS] {
+                if self.fs.stat(&at.here, OsStr::new(name))?.is_some() {
+                    keepsakes.push((OsStr::new(name), self.make_dirs(&at.state, name)?));
+                }
+            }
             if is_unrecorded {
                 let history = OsStr::new(HISTORY);
                 self.fs.rename((&at.here, history), (&at.state, history))?;
             }
+            // The history, and the folders that the rest goes into.
             self.fs.sync_dir(&at.here)?;
             self.fs.sync_dir(&at.state)?;
-            for name in [UNDO, ARCHIVE, CONFLICTS] {
-                let name_os = OsStr::new(name);
-                if self.fs.stat(&at.here, name_os)?.is_none() {
-                    continue;
-                }
-                let kept = self.make_dirs(&at.state, name)?;
-                self.fs.rename((&at.here, name_os), (&kept, OsStr::new(id)))?;
+            for (name, kept) in keepsakes {
+                self.fs.rename((&at.here, name), (&kept, OsStr::new(id)))?;
                 self.fs.sync_dir(&kept)?;
             }
             self.fs.sync_dir(&at.here)
@@ -196,16 +236,6 @@ impl<F: Fs> Door<F> {
         };
         clear().map_err(Error::io(format!("remove the staging of {id}")))
     }
-}
-
-/// Every folder on the way to this path, up to the root.
-fn folders_above(path: &str) -> impl Iterator<Item = &str> {
-    let mut next = Some(parent(path));
-    std::iter::from_fn(move || {
-        let here = next?;
-        next = (!here.is_empty()).then(|| parent(here));
-        Some(here)
-    })
 }
 
 pub(crate) fn parent(path: &str) -> &str {

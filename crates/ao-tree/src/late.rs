@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::fs::{Entry, Fs, Kind, Stat};
 use crate::path::{TreePath, shown};
 use crate::plan::{Content, FILE_BYTES_MAX};
-use crate::script::{Base, Planned, Work};
+use crate::script::{Base, Known, Planned, Work};
 use crate::snapshot::join;
 use crate::stage::{CARRY, Room, unless_gone};
 
@@ -111,12 +111,12 @@ impl<'a, F: Fs> Late<'a, F> {
             by_name.get(name.as_os_str()).is_some_and(|e| e.stat.kind == Kind::Dir)
         };
         // What went comes first: a file may have made room for a folder of its name.
-        for (name, inode) in base.files.iter().filter(|file| !is_file(&file.0)) {
+        for (name, was) in base.files.iter().filter(|file| !is_file(&file.0)) {
             let path = join(path, name);
             if self.edits.contains_key(&path) {
                 self.edited(&Spot { path: &path, dir: displaced, name }, None)?;
             } else {
-                self.deleted(&path, name, *inode)?;
+                self.deleted(&path, name, *was)?;
             }
         }
         for (name, inner) in base.folders.iter().filter(|folder| !is_folder(&folder.0)) {
@@ -165,38 +165,51 @@ impl<'a, F: Fs> Late<'a, F> {
         &mut self,
         spot: &Spot<'_, F::Dir>,
         displaced: &Stat,
-        was: Option<u64>,
+        was: Option<Known>,
     ) -> io::Result<()> {
-        if was == Some(displaced.inode) {
+        if was.is_some_and(|was| was.inode == displaced.inode) {
             // The same inode stands in the live tree: an edit in place is there already.
             return Ok(());
         }
         let live = self.live_stat(spot.path, spot.name)?;
-        match live {
+        let is_done = match live {
             // Carried before a crash; the record is told again.
-            Some(live) if live.inode == displaced.inode => {
-                self.carried.push(shown(spot.path));
-                return Ok(());
+            Some(live) if live.inode == displaced.inode => true,
+            // Written since, in place or anew. The newer one stays.
+            Some(live) if !was.is_some_and(|was| was.is_still(&live)) => {
+                return self.meet(spot, displaced, &live);
             }
-            Some(live) if Some(live.inode) != was => {
-                // Replaced once more after the exchange: that one is newer and stays.
-                return self
-                    .keep_displaced(spot, "two versions by others met; the newer one stays");
-            }
-            _ => {}
+            Some(live) => self.carry_into_live(spot, Some(Known::of(&live)))?,
+            None => self.carry_into_live(spot, None)?,
+        };
+        if !is_done {
+            return self.keep_displaced(spot);
         }
-        self.carry_into_live(spot)?;
         self.carried.push(shown(spot.path));
         Ok(())
     }
 
-    fn deleted(&mut self, path: &str, name: &OsStr, was: u64) -> io::Result<()> {
+    /// Two versions by others: the newer one stays in the tree, the other one is kept aside.
+    fn meet(&mut self, spot: &Spot<'_, F::Dir>, displaced: &Stat, live: &Stat) -> io::Result<()> {
+        if live.modified_ns >= displaced.modified_ns {
+            return self.keep_displaced(spot);
+        }
+        let path = aside(spot.path);
+        if !self.replace_live(spot, live, &path)? {
+            return self.keep_displaced(spot);
+        }
+        self.two_versions(spot, &path);
+        Ok(())
+    }
+
+    /// A file that somebody removed from the displaced tree goes from the live one too, unless it
+    /// was written to since.
+    fn deleted(&mut self, path: &str, name: &OsStr, was: Known) -> io::Result<()> {
         match self.live_stat(path, name)? {
-            // Put there by somebody since.
-            Some(live) if live.inode != was => return Ok(()),
+            Some(live) if !was.is_still(&live) => return Ok(()),
             Some(_) => {
-                if let Some(dir) = self.door.open(parent(path))? {
-                    self.door.fs.remove_file(&dir, name)?;
+                if !self.take_from_live(path, name, was)? {
+                    return Ok(());
                 }
             }
             // Removed before a crash; the record is told again.
@@ -242,7 +255,7 @@ impl<'a, F: Fs> Late<'a, F> {
             && let Some(added) = added_lines(spot.path, &theirs.bytes, was)
             && edit.inode.is_some()
         {
-            return self.append(spot, index, theirs, added);
+            return self.append(spot, (index, &edit), theirs, added);
         }
         let version = theirs.as_ref().map(Content::version);
         self.stays_theirs(spot, index, &edit, version, displaced)
@@ -257,24 +270,27 @@ impl<'a, F: Fs> Late<'a, F> {
         displaced: Option<&Stat>,
     ) -> io::Result<()> {
         let live = self.live_stat(spot.path, spot.name)?;
-        let there = displaced.map(|stat| stat.inode);
-        let is_ours = live.as_ref().map(|stat| stat.inode) == edit.inode;
-        if is_ours {
-            self.keep_live(spot.path, spot.name)?;
-            match there {
-                Some(_) => self.carry_into_live(spot)?,
-                None if live.is_some() => self.remove_live(spot)?,
-                None => {}
+        let displaced = displaced.map(|stat| stat.inode);
+        let is_ours = self.is_ours(spot, live.as_ref(), edit)?;
+        let is_settled = match (is_ours, &live, displaced) {
+            // Our edit was to delete it: there is nothing of ours to keep.
+            (true, None, Some(_)) => self.carry_into_live(spot, None)?,
+            (true, None, None) => true,
+            (true, Some(live), Some(_)) => self.replace_live(spot, live, spot.path)?,
+            (true, Some(live), None) => self.remove_live(spot, live)?,
+            (false, live, displaced) => {
+                displaced.is_none() || live.as_ref().map(|stat| stat.inode) == displaced
             }
-        } else if there.is_some() && live.map(|stat| stat.inode) != there {
-            self.keep_displaced(spot, "two versions by others met; the newer one stays")?;
+        };
+        if !is_settled && displaced.is_some() {
+            self.keep_displaced(spot)?;
         }
         // Ours may be gone: replaced once more by somebody who had seen it.
         let kept = format!("{CONFLICTS}/{}/{}", self.id, spot.path);
         let is_kept = self.is_kept(spot.path)?;
         self.conflicts.push(Conflict {
             path: spot.path.to_owned(),
-            why: clash_reason(edit.change.after.is_some(), there.is_some()).to_owned(),
+            why: clash_reason(edit.change.after.is_some(), displaced.is_some()).to_owned(),
             kept: is_kept.then_some(kept),
             ours: edit.change.after.clone(),
             live: theirs,
@@ -284,68 +300,86 @@ impl<'a, F: Fs> Late<'a, F> {
         Ok(())
     }
 
+    /// Whether the live tree has our side of an edit still as we put it there.
+    fn is_ours(
+        &self,
+        spot: &Spot<'_, F::Dir>,
+        live: Option<&Stat>,
+        edit: &Planned,
+    ) -> io::Result<bool> {
+        if live.map(|stat| stat.inode) != edit.inode {
+            return Ok(false);
+        }
+        let (Some(_), Some(after)) = (live, &edit.change.after) else { return Ok(true) };
+        let Some(dir) = self.door.open(parent(spot.path))? else { return Ok(false) };
+        let bytes = self.bytes((&dir, spot.name))?;
+        Ok(blake3::hash(&bytes).to_hex().as_str() == after.hash)
+    }
+
     /// Puts lines that somebody appended to the displaced file behind ours. Each round exchanges a
     /// whole new file in; the name of a round's file tells its inode and how much of the file it
     /// replaced had been read, so that a round is known to be done, and what came later is seen.
     fn append(
         &mut self,
         spot: &Spot<'_, F::Dir>,
-        index: usize,
+        (index, edit): (usize, &Planned),
         theirs: &Content,
         added: Vec<u8>,
     ) -> io::Result<()> {
         let fs = &self.door.fs;
-        let mut before = theirs.bytes.clone();
         let live_dir = self.live_folder(parent(spot.path))?;
+        let live = (&live_dir, spot.name);
+        let mut before = theirs.bytes.clone();
+        let mut after = None;
         let mut pending = added;
         for round in 0..APPEND_ROUNDS_MAX {
             if pending.is_empty() {
                 break;
             }
             let prefix = format!("{index}-{round}.");
-            let (file, inode, read_len) = if let Some(found) = self.round(&prefix)? {
-                found
-            } else {
-                let current = match fs.read(&live_dir, spot.name, FILE_BYTES_MAX) {
-                    Ok(bytes) => bytes,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-                    Err(error) => return Err(error),
-                };
-                self.make_round(
-                    &prefix,
-                    &with_lines(&current, &pending),
-                    current.len(),
-                    &live_dir,
-                    spot.name,
-                )?
+            let (file, inode, read_len) = match self.round(&prefix)? {
+                Some(found) => found,
+                None => {
+                    let current = self.bytes(live)?;
+                    let bytes = with_lines(&current, &pending);
+                    self.make_round(&prefix, &bytes, current.len(), &live_dir, spot.name)?
+                }
             };
-            let name = OsStr::new(&file);
-            let is_todo = fs.stat(&self.carry, name)?.is_some_and(|stat| stat.inode == inode);
+            let carry = (&self.carry, OsStr::new(&file));
+            let is_todo = fs.stat(carry.0, carry.1)?.is_some_and(|stat| stat.inode == inode);
+            let mut current = self.bytes(if is_todo { live } else { carry })?;
+            current.truncate(read_len);
+            if let (0, Some(ours)) = (round, &edit.change.after) {
+                // Lines that came after the exchange belong to both sides as well.
+                let since = added_lines(spot.path, &current, ours).unwrap_or_default();
+                before = with_lines(&before, &since);
+            }
+            after = Some(with_lines(&current, &pending));
             if is_todo {
-                match fs.exchange((&self.carry, name), (&live_dir, spot.name)) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                        fs.rename_new((&self.carry, name), (&live_dir, spot.name))?;
-                    }
-                    done => done?,
+                if !unless(io::ErrorKind::NotFound, fs.exchange(carry, live))? {
+                    fs.rename_new(carry, live)?;
                 }
                 fs.sync_dir(&live_dir)?;
                 fs.sync_dir(&self.carry)?;
             }
-            pending = match fs.read(&self.carry, name, FILE_BYTES_MAX) {
-                Ok(replaced) => replaced.get(read_len..).unwrap_or_default().to_vec(),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-                Err(error) => return Err(error),
-            };
+            pending = self.bytes(carry)?.get(read_len..).unwrap_or_default().to_vec();
             before = with_lines(&before, &pending);
         }
         self.carried.push(shown(spot.path));
-        let stat = fs.stat(&live_dir, spot.name)?;
-        if let Some(stat) = stat {
-            let content = Content::new(fs.read(&live_dir, spot.name, FILE_BYTES_MAX)?, stat.mode);
-            let before = Content::new(before, theirs.mode);
-            self.merged.insert(index, Merged { before, after: content.version() });
+        if let Some(after) = after {
+            let mode = fs.stat(live.0, live.1)?.map_or(theirs.mode, |stat| stat.mode);
+            let (before, after) = (Content::new(before, theirs.mode), Content::new(after, mode));
+            self.merged.insert(index, Merged { before, after: after.version() });
         }
         Ok(())
+    }
+
+    /// A file's bytes; none if it is not there.
+    fn bytes(&self, (dir, name): (&F::Dir, &OsStr)) -> io::Result<Vec<u8>> {
+        match self.door.fs.read(dir, name, FILE_BYTES_MAX) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read,
+        }
     }
 
     fn round(&self, prefix: &str) -> io::Result<Option<(String, u64, usize)>> {
@@ -401,68 +435,176 @@ impl<'a, F: Fs> Late<'a, F> {
         self.door.make_dirs(&self.door.fs.top(), path)
     }
 
-    /// The displaced file takes its place in the live tree, under its old name and inode.
-    fn carry_into_live(&mut self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
-        let fs = &self.door.fs;
-        let live = match self.live_folder(parent(spot.path)) {
-            Err(error) if is_absent(&error) => {
-                return self.keep_displaced(spot, "its folder has become a file");
-            }
-            live => live?,
-        };
-        let displaced = spot.displaced()?;
-        if fs.stat(displaced.0, displaced.1)?.is_some_and(|stat| stat.kind == Kind::Dir) {
-            // A folder has no second name: it is moved, over nothing.
-            self.door.remove_tree(&live, spot.name)?;
-            return fs.rename_new(displaced, (&live, spot.name));
+    /// Keeps what stands in the live tree aside at `path`, and gives its place to the displaced
+    /// file. Gives `false`, and changes nothing, when somebody was faster.
+    fn replace_live(&self, spot: &Spot<'_, F::Dir>, live: &Stat, path: &str) -> io::Result<bool> {
+        if !self.keep_live(spot, live, path)? {
+            return Ok(false);
         }
-        let link = OsStr::new("link");
-        self.door.remove_tree(&self.carry, link)?;
-        fs.link(displaced, (&self.carry, link))?;
-        fs.rename((&self.carry, link), (&live, spot.name))
+        let is_done = self.carry_into_live(spot, Some(Known::of(live)))?;
+        if !is_done {
+            self.keep_no_more(path)?;
+        }
+        Ok(is_done)
     }
 
-    fn remove_live(&self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
+    /// As [`Self::replace_live`], with nothing in its place.
+    fn remove_live(&self, spot: &Spot<'_, F::Dir>, live: &Stat) -> io::Result<bool> {
+        if !self.keep_live(spot, live, spot.path)? {
+            return Ok(false);
+        }
+        let is_done = self.take_from_live(spot.path, spot.name, Known::of(live))?;
+        if !is_done {
+            self.keep_no_more(spot.path)?;
+        }
+        Ok(is_done)
+    }
+
+    /// The displaced file takes the place of `expected` in the live tree, under its own inode.
+    /// Gives `false` when something else stands there by now, which stays.
+    fn carry_into_live(
+        &self,
+        spot: &Spot<'_, F::Dir>,
+        expected: Option<Known>,
+    ) -> io::Result<bool> {
+        let fs = &self.door.fs;
+        let folder = match self.live_folder(parent(spot.path)) {
+            // A folder of its path has become a file.
+            Err(error) if is_absent(&error) => return Ok(false),
+            folder => folder?,
+        };
+        let (link, live) = ((&self.carry, OsStr::new("link")), (&folder, spot.name));
+        let displaced = spot.displaced()?;
+        if fs.stat(displaced.0, displaced.1)?.is_some_and(|stat| stat.kind == Kind::Dir) {
+            // A folder has no second name, so it is moved; to where nothing stands.
+            let is_free = match expected {
+                Some(expected) => self.take_from_live(spot.path, spot.name, expected)?,
+                None => true,
+            };
+            return Ok(
+                is_free && unless(io::ErrorKind::AlreadyExists, fs.rename_new(displaced, live))?
+            );
+        }
+        self.door.remove_tree(link.0, link.1)?;
+        fs.link(displaced, link)?;
+        let is_done = match expected {
+            None => unless(io::ErrorKind::AlreadyExists, fs.rename_new(link, live))?,
+            Some(expected) => self.swap(link, live, expected, spot.path)?,
+        };
+        self.door.remove_tree(link.0, link.1)?;
+        Ok(is_done)
+    }
+
+    fn swap(
+        &self,
+        link: (&F::Dir, &OsStr),
+        live: (&F::Dir, &OsStr),
+        expected: Known,
+        path: &str,
+    ) -> io::Result<bool> {
+        let fs = &self.door.fs;
+        if !unless(io::ErrorKind::NotFound, fs.exchange(link, live))? {
+            return Ok(false);
+        }
+        if fs.stat(link.0, link.1)?.is_some_and(|out| expected.is_still(&out)) {
+            return Ok(true);
+        }
+        // Somebody was faster, and gets their place back.
+        if !unless(io::ErrorKind::NotFound, fs.exchange(link, live))? {
+            self.give_back(link, live, path)?;
+        }
+        Ok(false)
+    }
+
+    /// Puts a file back to where it was taken from; aside, if yet another one stands there.
+    fn give_back(
+        &self,
+        taken: (&F::Dir, &OsStr),
+        live: (&F::Dir, &OsStr),
+        path: &str,
+    ) -> io::Result<()> {
+        if !unless(io::ErrorKind::AlreadyExists, self.door.fs.rename_new(taken, live))? {
+            self.keep(taken, None, &aside(path))?;
+        }
+        Ok(())
+    }
+
+    /// Takes `expected` out of the live tree. Gives `false` when something else stands there by
+    /// now, which stays.
+    fn take_from_live(&self, path: &str, name: &OsStr, expected: Known) -> io::Result<bool> {
+        let fs = &self.door.fs;
+        let Some(folder) = self.door.open(parent(path))? else { return Ok(true) };
+        let (taken, live) = ((&self.carry, OsStr::new("taken")), (&folder, name));
+        self.door.remove_tree(taken.0, taken.1)?;
+        if !unless(io::ErrorKind::NotFound, fs.rename_new(live, taken))? {
+            return Ok(true);
+        }
+        let is_expected = fs.stat(taken.0, taken.1)?.is_some_and(|out| expected.is_still(&out));
+        if is_expected {
+            fs.remove_file(taken.0, taken.1)?;
+        } else {
+            self.give_back(taken, live, path)?;
+        }
+        Ok(is_expected)
+    }
+
+    /// Keeps what stands in the live tree aside, before it is replaced. Gives `false` when it is
+    /// another file by now.
+    fn keep_live(&self, spot: &Spot<'_, F::Dir>, live: &Stat, path: &str) -> io::Result<bool> {
         match self.door.open(parent(spot.path))? {
-            Some(dir) => self.door.fs.remove_file(&dir, spot.name),
+            Some(dir) => self.keep((&dir, spot.name), Some(live.inode), path),
+            None => Ok(false),
+        }
+    }
+
+    fn keep_no_more(&self, path: &str) -> io::Result<()> {
+        let folder = format!("{CONFLICTS}/{}", parent(path));
+        match self.door.open_from(&self.at.here, &folder)? {
+            Some(folder) => self.door.remove_tree(&folder, OsStr::new(last(path))),
             None => Ok(()),
         }
     }
 
-    /// Keeps what stands in the live tree aside, before it is replaced.
-    fn keep_live(&self, path: &str, name: &OsStr) -> io::Result<()> {
-        match self.door.open(parent(path))? {
-            Some(dir) if self.door.fs.stat(&dir, name)?.is_some() => self.keep(&dir, name, path),
-            _ => Ok(()),
-        }
+    fn keep_displaced(&mut self, spot: &Spot<'_, F::Dir>) -> io::Result<()> {
+        let path = aside(spot.path);
+        self.keep(spot.displaced()?, None, &path)?;
+        self.two_versions(spot, &path);
+        Ok(())
     }
 
-    fn keep_displaced(&mut self, spot: &Spot<'_, F::Dir>, why: &str) -> io::Result<()> {
-        let path = format!("{}.displaced", spot.path);
-        let (dir, name) = spot.displaced()?;
-        self.keep(dir, name, &path)?;
-        let kept = format!("{CONFLICTS}/{}/{}", self.id, shown(&path));
+    fn two_versions(&mut self, spot: &Spot<'_, F::Dir>, path: &str) {
         self.conflicts.push(Conflict {
             path: shown(spot.path),
-            why: why.to_owned(),
-            kept: Some(kept),
+            why: "two versions by others met; the newer one stays".to_owned(),
+            kept: Some(format!("{CONFLICTS}/{}/{}", self.id, shown(path))),
             ours: None,
             live: None,
             extra: ao_contract::Extra::default(),
         });
-        Ok(())
     }
 
-    fn keep(&self, dir: &F::Dir, name: &OsStr, path: &str) -> io::Result<()> {
+    /// Puts a file into the staged conflicts, and makes that durable: its place in the tree is
+    /// given to another next. Gives `false`, and keeps nothing, when it is not `expected`.
+    fn keep(&self, file: (&F::Dir, &OsStr), expected: Option<u64>, path: &str) -> io::Result<bool> {
+        let fs = &self.door.fs;
         let conflicts = self.door.make_dirs(&self.at.here, CONFLICTS)?;
         let folder = self.door.make_dirs(&conflicts, parent(path))?;
-        match self.door.fs.link((dir, name), (&folder, OsStr::new(last(path)))) {
+        let kept = (&folder, OsStr::new(last(path)));
+        let is_folder = fs.stat(file.0, file.1)?.is_some_and(|stat| stat.kind == Kind::Dir);
+        let put = if is_folder { fs.rename_new(file, kept) } else { fs.link(file, kept) };
+        match put {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        // What is kept aside must last before its place in the tree is given to another.
-        self.door.fs.sync_tree(&conflicts)?;
-        self.door.fs.sync_dir(&self.at.here)
+        let inode = fs.stat(kept.0, kept.1)?.map(|stat| stat.inode);
+        if expected.is_some() && inode != expected {
+            fs.remove_file(kept.0, kept.1)?;
+            return Ok(false);
+        }
+        fs.sync_tree(&conflicts)?;
+        fs.sync_dir(&self.at.here)?;
+        Ok(true)
     }
 
     fn is_kept(&self, path: &str) -> io::Result<bool> {
@@ -521,6 +663,20 @@ impl<'a, F: Fs> Late<'a, F> {
             door.fs.sync_tree(&self.at.here)
         };
         sync().map_err(Error::io("make late changes durable"))
+    }
+}
+
+/// Where the other one of two versions goes.
+fn aside(path: &str) -> String {
+    format!("{path}.displaced")
+}
+
+/// `false` for an error of this kind.
+fn unless(kind: io::ErrorKind, done: io::Result<()>) -> io::Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == kind => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

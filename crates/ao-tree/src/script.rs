@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::apply::Request;
 use crate::door::Door;
 use crate::error::{Error, Result};
-use crate::fs::Fs;
+use crate::fs::{Fs, Stat};
 use crate::plan::Plan;
 use crate::snapshot::Folder;
 
@@ -79,21 +79,40 @@ impl Script {
     }
 }
 
-/// The names and inodes of a directory tree as the commit found it.
+/// A file as the commit found it: enough to tell whether somebody wrote to it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) inode: u64,
+    size: u64,
+    modified_ns: i128,
+}
+
+impl Known {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Self { inode: stat.inode, size: stat.size, modified_ns: stat.modified_ns }
+    }
+
+    /// The same file, and nobody wrote to it.
+    pub(crate) fn is_still(&self, stat: &Stat) -> bool {
+        *self == Self::of(stat)
+    }
+}
+
+/// The files of a directory tree as the commit found them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Base {
-    pub(crate) files: Vec<(OsString, u64)>,
+    pub(crate) files: Vec<(OsString, Known)>,
     pub(crate) folders: Vec<(OsString, Base)>,
 }
 
 impl Base {
     pub(crate) fn of(folder: &Folder) -> Self {
-        let files = folder.files.iter().map(|entry| (entry.name.clone(), entry.stat.inode));
+        let files = folder.files.iter().map(|entry| (entry.name.clone(), Known::of(&entry.stat)));
         let folders = folder.folders.iter().map(|(name, inner)| (name.clone(), Base::of(inner)));
         Self { files: files.collect(), folders: folders.collect() }
     }
 
-    pub(crate) fn file(&self, name: &OsStr) -> Option<u64> {
+    pub(crate) fn file(&self, name: &OsStr) -> Option<Known> {
         let at = self.files.binary_search_by(|file| file.0.as_os_str().cmp(name)).ok()?;
         Some(self.files[at].1)
     }
@@ -104,7 +123,7 @@ impl Base {
     }
 }
 
-/// One line an entry: `f INODE NAME`, `d NAME` into a folder, `u` out of it; a folder's files
+/// One line an entry: `f INODE SIZE MODIFIED NAME`, `d NAME` into a folder, `u` out of it; a folder's files
 /// before its folders. One tree a slot, each closed by its `u`.
 pub(crate) fn write_bases(bases: &[Base]) -> Vec<u8> {
     let mut text = Vec::new();
@@ -116,8 +135,8 @@ pub(crate) fn write_bases(bases: &[Base]) -> Vec<u8> {
 }
 
 fn write_base(base: &Base, text: &mut Vec<u8>) {
-    for (name, inode) in &base.files {
-        text.extend_from_slice(format!("f {inode} ").as_bytes());
+    for (name, Known { inode, size, modified_ns }) in &base.files {
+        text.extend_from_slice(format!("f {inode} {size} {modified_ns} ").as_bytes());
         write_name(name, text);
     }
     for (name, inner) in &base.folders {
@@ -153,13 +172,20 @@ fn read_base<'a>(lines: &mut impl Iterator<Item = &'a [u8]>) -> Option<Base> {
                 base.folders.push((read_name(&line[2..])?, read_base(lines)?));
             }
             line => {
-                let rest = line.strip_prefix(b"f ")?;
-                let space = rest.iter().position(|byte| *byte == b' ')?;
-                let inode = std::str::from_utf8(&rest[..space]).ok()?.parse().ok()?;
-                base.files.push((read_name(&rest[space + 1..])?, inode));
+                let mut fields = line.strip_prefix(b"f ")?.splitn(4, |byte| *byte == b' ');
+                let known = Known {
+                    inode: number(fields.next()?)?,
+                    size: number(fields.next()?)?,
+                    modified_ns: number(fields.next()?)?,
+                };
+                base.files.push((read_name(fields.next()?)?, known));
             }
         }
     }
+}
+
+fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 fn read_name(text: &[u8]) -> Option<OsString> {

@@ -19,16 +19,21 @@ pub(crate) struct Scene {
     after: Files,
     id: String,
     history: Vec<String>,
+    generation: u64,
+    /// The paths that the archive must have afterwards.
+    archived: Vec<String>,
 }
 
 impl Scene {
-    pub(crate) fn new(start: &SimFs, id: &str, after: Files) -> Self {
+    pub(crate) fn new(start: &SimFs, id: &str, after: Files, archived: Vec<String>) -> Self {
         Self {
             start: start.tree(""),
             before: held_files(start),
             after,
             id: id.to_owned(),
             history: history_ids(start),
+            generation: generation(start).expect("a step begins on a settled tree"),
+            archived,
         }
     }
 
@@ -54,8 +59,27 @@ impl Scene {
         self.check_untouched(&tree, side)?;
         check_links(&tree)?;
         check_state(&tree)?;
+        check_generation(fs)?;
         self.check_memory(fs, &tree, side)?;
         Ok(side)
+    }
+
+    /// A reader who finds the same even counter before and after reading has read one state.
+    pub(crate) fn glimpse(&self, fs: &SimFs) -> Result<(), String> {
+        let counter = generation(fs)?;
+        if counter % 2 == 1 {
+            return Ok(());
+        }
+        let files = held_files(fs);
+        match (files == self.before, files == self.after) {
+            (true, _) => Ok(()),
+            (false, true) if counter != self.generation => Ok(()),
+            (false, true) => Err(format!("the counter is still {counter}, and the tree is new")),
+            (false, false) => Err(format!(
+                "a reader who finds the counter at {counter} reads a mixture: {}",
+                differences(&files, &self.before).join("; ")
+            )),
+        }
     }
 
     fn tell_mixture(&self, files: &Files) -> String {
@@ -138,10 +162,31 @@ impl Scene {
         if let Some(id) = archive.iter().find(|id| !wanted.contains(id)) {
             return Err(format!("archive/{id} belongs to no commit"));
         }
+        if side == Side::After {
+            self.check_archive(tree)?;
+        }
         match names_in(tree, &format!("{STATE}/conflicts")).first() {
             Some(id) => Err(format!("conflicts/{id}, and nobody else wrote")),
             None => Ok(()),
         }
+    }
+}
+
+impl Scene {
+    /// What was deleted is in the archive as it was, with where it came from.
+    fn check_archive(&self, tree: &Tree) -> Result<(), String> {
+        let dir = format!("{STATE}/archive/{}", self.id);
+        for path in &self.archived {
+            let kept = tree.get(&format!("{dir}/{path}")).map(|seen| &seen.bytes);
+            if kept != self.before.get(path).map(|(bytes, _)| bytes) {
+                return Err(format!("{dir} does not have {path} as it was"));
+            }
+        }
+        let has_provenance = tree.contains_key(&format!("{dir}/provenance.json"));
+        if has_provenance || self.archived.is_empty() {
+            return Ok(());
+        }
+        Err(format!("{dir} does not say where its files came from"))
     }
 }
 
@@ -211,17 +256,27 @@ pub(crate) fn check_links(tree: &Tree) -> Result<(), String> {
     }
 }
 
-/// Nothing of the transaction is left in the state directory, and readers are let in.
+/// Nothing of the transaction is left in the state directory.
 pub(crate) fn check_state(tree: &Tree) -> Result<(), String> {
     let known = ["generation", "history.jsonl", "undo", "archive", "conflicts"];
     if let Some(name) = names_in(tree, STATE).iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("{STATE}/{name} is left over"));
     }
-    let Some(generation) = tree.get(&format!("{STATE}/generation")) else { return Ok(()) };
-    let text = String::from_utf8_lossy(&generation.bytes);
-    match text.trim().parse::<u64>() {
-        Ok(number) if number % 2 == 0 => Ok(()),
-        _ => Err(format!("the generation is {text:?}")),
+    Ok(())
+}
+
+/// The counter that readers compare; none yet is zero.
+fn generation(fs: &SimFs) -> Result<u64, String> {
+    let Some(bytes) = fs.bytes(&format!("{STATE}/generation")) else { return Ok(0) };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    text.trim().parse().map_err(|_| format!("the generation is {text:?}"))
+}
+
+/// Readers are let in.
+pub(crate) fn check_generation(fs: &SimFs) -> Result<(), String> {
+    match generation(fs)? {
+        even if even % 2 == 0 => Ok(()),
+        odd => Err(format!("the generation is {odd}")),
     }
 }
 

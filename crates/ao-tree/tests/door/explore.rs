@@ -5,7 +5,7 @@
 //! of the disk (or of the living kernel, when only the process died) together with what is
 //! required of it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::fates::{Breadth, choices};
 use crate::journal::Fate;
@@ -95,7 +95,9 @@ struct Explorer<'a, S> {
     ways: Ways,
     only_first: bool,
     report: Report,
-    seen: HashSet<(u64, Option<Side>)>,
+    /// Each image, with what was required of it, and how deep it was met: one that was met inside
+    /// a recovery only is looked into once more when the run itself leads to it.
+    seen: HashMap<(u64, Option<Side>), usize>,
     judge: Judge<'a, S>,
 }
 
@@ -107,7 +109,7 @@ impl<'a, S: Subject> Explorer<'a, S> {
             ways: Ways::All,
             only_first: false,
             report: Report::default(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             judge: Judge::new(subject),
         }
     }
@@ -143,12 +145,19 @@ impl<'a, S: Subject> Explorer<'a, S> {
             let seed = (depth as u64) << 32 | at as u64;
             for fates in choices(&point.open_fates(), breadth, seed) {
                 let image = SimFs::on(point.crash(&fates));
-                if self.seen.insert((image.fingerprint(), required)) {
+                if self.is_new(&image, required, depth) {
                     let stop = Stop::PowerLoss(fates);
                     self.recover(&image, required, &Story { earlier, tape, at, stop });
                 }
             }
         }
+    }
+
+    fn is_new(&mut self, image: &SimFs, required: Option<Side>, depth: usize) -> bool {
+        let met = self.seen.entry((image.fingerprint(), required)).or_insert(usize::MAX);
+        let is_new = depth < *met;
+        *met = depth.min(*met);
+        is_new
     }
 
     fn recover(&mut self, image: &SimFs, required: Option<Side>, story: &Story) {
@@ -159,16 +168,30 @@ impl<'a, S: Subject> Explorer<'a, S> {
         if looks_inside {
             image.record_with(Words::Silent);
         }
+        let glimpsed = self.judge.glimpse(image);
         let recovered = self.subject.recover(image.clone());
         let tape = looks_inside.then(|| image.take_tape());
-        let verdict = recovered
-            .map_err(|why| format!("recovery failed: {why}"))
+        let verdict = glimpsed
+            .and(recovered.map_err(|why| format!("recovery failed: {why}")))
+            .and_then(|()| self.glimpses(tape.as_ref()))
             .and_then(|()| self.judge.side_is(image, required));
         let side = verdict.as_ref().ok().copied();
         self.report.case(verdict.map(drop).map_err(|why| story.tell(&why, self.subject)));
         if let (Some(_), Some(tape)) = (side, tape) {
             self.stops_of(&tape, required, side, Some(story));
         }
+    }
+}
+
+impl<S: Subject> Explorer<'_, S> {
+    /// Whoever reads while the recovery runs sees only whole states too.
+    fn glimpses(&mut self, tape: Option<&Tape>) -> Result<(), String> {
+        let points = tape.into_iter().flat_map(|tape| &tape.points).enumerate();
+        for (at, point) in points {
+            let seen = self.judge.glimpse(&SimFs::on(point.clone()));
+            seen.map_err(|why| format!("{why}\nbefore operation {at} of the recovery"))?;
+        }
+        Ok(())
     }
 }
 

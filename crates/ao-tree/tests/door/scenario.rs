@@ -126,6 +126,10 @@ impl Subject for Step {
         judge_deeply(self, fs, side)
     }
 
+    fn glimpse(&self, fs: &SimFs) -> Result<(), String> {
+        self.scene.glimpse(fs)
+    }
+
     fn is_commit_point<D>(&self, call: &Call<D>) -> bool {
         matches!(call, Call::Rename { to: (_, name), .. } if is_marker(name))
     }
@@ -161,6 +165,13 @@ fn edit(path: &str, action: Action) -> Edit {
     let sources = vec!["learnings/keep.md".to_owned()];
     let (path, reason) = (path.to_owned(), "for the test".to_owned());
     Edit { path, action, mode: None, reason, sources }
+}
+
+/// What a step deletes goes into the archive, unless it is an undo.
+fn archived(doing: &Doing) -> Vec<String> {
+    let Doing::Apply(edits) = doing else { return Vec::new() };
+    let deleted = edits.iter().filter(|edit| edit.action == Action::Delete);
+    deleted.map(|edit| edit.path.clone()).collect()
 }
 
 /// A tree of a few files in all parts but one, with modes that must survive.
@@ -314,7 +325,7 @@ impl Telling {
 
     fn step(&mut self, id: &str, doing: Doing, after: Files) {
         let start = self.fs.branch();
-        let scene = Scene::new(&start, id, after.clone());
+        let scene = Scene::new(&start, id, after.clone(), archived(&doing));
         let step = Step { id: id.to_owned(), method: self.method, doing, scene };
         // A step that fails here is found by every engine that runs it.
         let _ = step.run(self.fs.clone());

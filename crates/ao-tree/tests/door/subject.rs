@@ -31,6 +31,11 @@ pub(crate) trait Subject {
         Ok(())
     }
 
+    /// What may be seen by somebody who reads at any moment, also in the middle.
+    fn glimpse(&self, _fs: &SimFs) -> Result<(), String> {
+        Ok(())
+    }
+
     /// From this call on the protocol does not go back.
     fn is_commit_point<D>(&self, call: &Call<D>) -> bool;
 }
@@ -40,11 +45,12 @@ pub(crate) struct Judge<'a, S> {
     subject: &'a S,
     /// By how a tree looks.
     judged: HashMap<u64, Result<Side, String>>,
+    glimpsed: HashMap<u64, Result<(), String>>,
 }
 
 impl<'a, S: Subject> Judge<'a, S> {
     pub(crate) fn new(subject: &'a S) -> Self {
-        Self { subject, judged: HashMap::new() }
+        Self { subject, judged: HashMap::new(), glimpsed: HashMap::new() }
     }
 
     /// The side of a recovered file system, with all that is promised of it.
@@ -56,6 +62,11 @@ impl<'a, S: Subject> Judge<'a, S> {
             Ok(side)
         };
         self.judged.entry(fs.appearance()).or_insert_with(judge).clone()
+    }
+
+    pub(crate) fn glimpse(&mut self, fs: &SimFs) -> Result<(), String> {
+        let subject = self.subject;
+        self.glimpsed.entry(fs.appearance()).or_insert_with(|| subject.glimpse(fs)).clone()
     }
 
     /// As [`Self::side`], when there is only one that it may be.
