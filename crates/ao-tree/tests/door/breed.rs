@@ -7,7 +7,10 @@ use ao_tree::Fs;
 use crate::equivalent::{Trace, why_equivalent};
 use crate::explore::Reach;
 use crate::fates::Breadth;
+use crate::fault::{Fault, FaultFs};
+use crate::meeting::Meetings;
 use crate::mutant::{Mutation, caught_by};
+use crate::person::{Act, Deed, Done, People, PeopledFs, Visit};
 use crate::scenario::{Method, Step, one_commit};
 use crate::sim::{SimFs, Tape};
 use crate::subject::{Side, Subject};
@@ -50,6 +53,36 @@ impl Subject for Rolling<'_> {
     }
 }
 
+/// As [`Rolling`], and somebody had changed a file that the commit changes too, too late for it to
+/// be seen before the commit point.
+struct RollingLate<'a> {
+    meetings: &'a Meetings<'a>,
+    step: &'a Step,
+    done: &'a [Done],
+}
+
+impl Subject for RollingLate<'_> {
+    fn name(&self) -> String {
+        format!("recovery of {} with a late {}", self.step.name(), self.done[0].visit.act)
+    }
+
+    fn run<F: Fs>(&self, fs: F) -> Result<(), String> {
+        self.step.recover(fs)
+    }
+
+    fn recover<F: Fs>(&self, fs: F) -> Result<(), String> {
+        self.step.recover(fs)
+    }
+
+    fn judge(&self, fs: &SimFs) -> Result<Side, String> {
+        self.meetings.judge(fs, self.done).map(|()| Side::After)
+    }
+
+    fn is_commit_point<D>(&self, call: &Call<D>) -> bool {
+        self.step.is_commit_point(call)
+    }
+}
+
 #[derive(Debug)]
 struct Row {
     of: String,
@@ -77,6 +110,19 @@ fn mutations(tape: &Tape, from: usize, span: usize) -> Vec<Mutation> {
     omitted.chain(delayed).collect()
 }
 
+/// Every sync left out, the marker left out, and of the rest one in eight.
+fn thin_out(mutations: &mut Vec<Mutation>, tape: &Tape) {
+    let mut count = 0;
+    mutations.retain(|mutation| {
+        let is_vital = |step: usize| {
+            tape.steps[step].starts_with("sync_")
+                || tape.steps[step].contains("-> overnight/COMMIT")
+        };
+        count += 1;
+        matches!(mutation, Mutation::Omit(step) if is_vital(*step)) || count % 8 == 0
+    });
+}
+
 fn spell(mutation: Mutation, tape: &Tape) -> String {
     match mutation {
         Mutation::Omit(step) => format!("without {step} {}", tape.steps[step]),
@@ -96,6 +142,9 @@ fn rows(
 ) -> Vec<Row> {
     let tape = recorded(subject, start);
     let mut tried = mutations(&tape, from, span);
+    if !is_full_sweep() {
+        thin_out(&mut tried, &tape);
+    }
     tried.push(Mutation::Blind);
     let row = |mutation: &Mutation| {
         let verdict = match caught_by(subject, start, *mutation, REACH) {
@@ -127,7 +176,36 @@ fn all_rows(method: Method, share: (usize, usize)) -> Vec<Row> {
         let start = SimFs::on(tape.points[at].clone());
         table.extend(rows(&Rolling(&step, when), &start, 0, 1, share));
     }
+    for path in ["learnings/a.md", "learnings/b.md"] {
+        table.extend(late_rows(&step, &start, path, span, share));
+    }
     table
+}
+
+/// Somebody replaces a file of the commit just before its marker; it is killed before it looks at
+/// the displaced tree.
+fn late_rows(
+    step: &Step,
+    start: &SimFs,
+    path: &'static str,
+    span: usize,
+    share: (usize, usize),
+) -> Vec<Row> {
+    let calls = FaultFs::new(start.branch(), Fault::none());
+    step.run(calls.clone()).expect("an undisturbed run goes through");
+    let marker = calls.policy().calls().iter().position(|call| step.is_commit_point(call));
+    let act = Act { deed: Deed::Put, path };
+    let visit = Visit { at: marker.expect("there is a commit point"), act, number: 1 };
+    let fs = start.branch();
+    let tap = PeopledFs::new(fs.clone(), People::new(&[visit], &fs));
+    fs.record();
+    step.run(tap.clone()).expect("somebody else does not stop a commit");
+    let (tape, done) = (fs.take_tape(), tap.policy().done());
+    let killed = tape.steps.iter().position(|step| step == "sync_dir rpi/").map(|at| at + 1);
+    let begun = SimFs::on(tape.points[killed.expect("parts are synced")].clone());
+    let meetings = Meetings::new(step, start);
+    let subject = RollingLate { meetings: &meetings, step, done: &done };
+    rows(&subject, &begun, 0, span, share)
 }
 
 // proves: LOOP-21

@@ -1,6 +1,7 @@
 //! What must hold of a tree once recovery is done with it. All engines ask the same questions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use ao_tree::{Door, Kind, UndoScope};
 
@@ -163,7 +164,7 @@ impl Scene {
             return Err(format!("archive/{id} belongs to no commit"));
         }
         if side == Side::After {
-            self.check_archive(tree)?;
+            self.check_archive(tree, None)?;
         }
         match names_in(tree, &format!("{STATE}/conflicts")).first() {
             Some(id) => Err(format!("conflicts/{id}, and nobody else wrote")),
@@ -173,21 +174,49 @@ impl Scene {
 }
 
 impl Scene {
-    /// What was deleted is in the archive as it was, with where it came from.
-    fn check_archive(&self, tree: &Tree) -> Result<(), String> {
-        let dir = format!("{STATE}/archive/{}", self.id);
-        for path in &self.archived {
-            let kept = tree.get(&format!("{dir}/{path}")).map(|seen| &seen.bytes);
-            if kept != self.before.get(path).map(|(bytes, _)| bytes) {
+    /// What was deleted is in the archive as it was, and the archive says where it came from. A
+    /// file that somebody else has kept is not in it.
+    pub(crate) fn check_archive(&self, tree: &Tree, kept: Option<&str>) -> Result<(), String> {
+        let dir = format!("{STATE}/archive/{}/", self.id);
+        let wanted: BTreeSet<_> =
+            self.archived.iter().filter(|path| Some(path.as_str()) != kept).collect();
+        let is_there = |path: &str| tree.get(&format!("{dir}{path}")).map(|seen| &seen.bytes);
+        for path in &wanted {
+            if is_there(path) != self.before.get(*path).map(|(bytes, _)| bytes) {
                 return Err(format!("{dir} does not have {path} as it was"));
             }
         }
-        let has_provenance = tree.contains_key(&format!("{dir}/provenance.json"));
-        if has_provenance || self.archived.is_empty() {
+        let found = files_beneath(tree, &dir).filter(|path| *path != "provenance.json");
+        let mut unwanted = found.filter(|found| !wanted.iter().any(|path| path == found));
+        if let Some(unwanted) = unwanted.next() {
+            return Err(format!("{dir} has {unwanted}, which is still in the tree"));
+        }
+        let listed = listed(is_there("provenance.json"), "entries");
+        if listed.iter().eq(wanted) { Ok(()) } else { Err(format!("{dir} says it has {listed:?}")) }
+    }
+
+    /// The conflicts that are kept are listed, by path.
+    pub(crate) fn check_conflict_list(&self, fs: &SimFs, path: &str) -> Result<(), String> {
+        let list = fs.bytes(&format!("{STATE}/conflicts/{}/conflicts.json", self.id));
+        if listed(list.as_ref(), "conflicts").iter().any(|listed| listed == path) {
             return Ok(());
         }
-        Err(format!("{dir} does not say where its files came from"))
+        Err(format!("conflicts.json does not name {path}"))
     }
+}
+
+fn files_beneath<'t>(tree: &'t Tree, dir: &str) -> impl Iterator<Item = &'t str> {
+    let files = tree.iter().filter(|(_, seen)| seen.kind == Kind::File);
+    files.filter_map(move |(path, _)| path.strip_prefix(dir))
+}
+
+/// The paths that a list of the door names, in order; none when it cannot be read.
+fn listed(bytes: Option<&Rc<[u8]>>, key: &str) -> Vec<String> {
+    let list: Option<serde_json::Value> =
+        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok());
+    let entries = list.as_ref().and_then(|list| list.get(key)?.as_array());
+    let paths = entries.into_iter().flatten().filter_map(|entry| entry.get("path")?.as_str());
+    paths.map(str::to_owned).collect()
 }
 
 /// Asked once of each distinct result: recovery finds nothing more to do, and the commit can be
@@ -298,7 +327,7 @@ pub(crate) fn history_ids(fs: &SimFs) -> Vec<String> {
 
 /// What differs, a line a file.
 pub(crate) fn differences(is: &Files, wanted: &Files) -> Vec<String> {
-    let show = |file: Option<&(std::rc::Rc<[u8]>, u32)>| match file {
+    let show = |file: Option<&(Rc<[u8]>, u32)>| match file {
         Some((bytes, mode)) => format!("{mode:o} {:?}", String::from_utf8_lossy(bytes)),
         None => "nothing".to_owned(),
     };

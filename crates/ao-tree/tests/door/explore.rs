@@ -168,7 +168,7 @@ impl<'a, S: Subject> Explorer<'a, S> {
         if looks_inside {
             image.record_with(Words::Silent);
         }
-        let glimpsed = self.judge.glimpse(image);
+        let glimpsed = self.judge.glimpse(&image.journal());
         let recovered = self.subject.recover(image.clone());
         let tape = looks_inside.then(|| image.take_tape());
         let verdict = glimpsed
@@ -188,7 +188,7 @@ impl<S: Subject> Explorer<'_, S> {
     fn glimpses(&mut self, tape: Option<&Tape>) -> Result<(), String> {
         let points = tape.into_iter().flat_map(|tape| &tape.points).enumerate();
         for (at, point) in points {
-            let seen = self.judge.glimpse(&SimFs::on(point.clone()));
+            let seen = self.judge.glimpse(point);
             seen.map_err(|why| format!("{why}\nbefore operation {at} of the recovery"))?;
         }
         Ok(())

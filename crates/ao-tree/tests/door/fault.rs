@@ -59,6 +59,11 @@ impl Kind {
         kinds
     }
 
+    /// A file that may not be read is no fault: its edit is refused, and the rest goes on.
+    fn refuses_edit<D>(self, call: &Call<D>) -> bool {
+        self == Self::Once(Errno::ACCESS) && matches!(call, Call::OpenDir(..) | Call::Read(..))
+    }
+
     /// Nothing stands in the way of cleaning up after it.
     fn lets_clean_up(self) -> bool {
         matches!(self, Self::Once(_) | Self::Done(_) | Self::Part(_) | Self::FullDisk)
@@ -141,7 +146,7 @@ pub(crate) fn faults<S: Subject>(
     let commit = commit.expect("an undisturbed run has a commit point");
     let mut judge = Judge::new(subject);
     for (at, call) in calls.iter().enumerate().skip(first).step_by(stride) {
-        for kind in Kind::of(call) {
+        for kind in Kind::of(call).into_iter().filter(|kind| !kind.refuses_edit(call)) {
             let fault = OneFault { subject, start, at, kind };
             report.case(fault.in_run(at < commit, &mut judge));
         }

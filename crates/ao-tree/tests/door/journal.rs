@@ -14,11 +14,12 @@
 //! After a crash the chosen changes are replayed in order; one that finds its ground gone is
 //! skipped. An inode number is never used twice.
 
+use std::ffi::OsStr;
 use std::rc::Rc;
 
 use rustix::io::Errno;
 
-use crate::image::{By, Change, Content, Image, Ino, Node, Tick};
+use crate::image::{By, Change, Content, Image, Ino, Node, Spot, Tick, Times};
 
 /// How one pending change comes out of a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +165,56 @@ impl Journal {
         });
     }
 
+    /// A number for all that a process could find out by looking.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.now.fingerprint(Times::All)
+    }
+
+    /// As [`Self::fingerprint`], of what a judge looks at: whatever happened on the way, two trees
+    /// that look the same are judged the same.
+    pub(crate) fn appearance(&self) -> u64 {
+        self.now.fingerprint(Times::OfFiles)
+    }
+
+    /// How many syncs are still awaited, all in all.
+    pub(crate) fn waits(&self) -> usize {
+        self.log.iter().map(|pending| pending.awaiting.iter().flatten().count()).sum()
+    }
+
+    /// What the newest change awaits; `None` when it was made with others or synced at once.
+    pub(crate) fn newest_wait(&self) -> Option<[Option<Ino>; 2]> {
+        self.wait_of(self.clock)
+    }
+
+    /// What the change of this tick awaits, if it is still pending.
+    pub(crate) fn wait_of(&self, tick: Tick) -> Option<[Option<Ino>; 2]> {
+        self.log.iter().find(|pending| pending.tick == tick).map(|pending| pending.awaiting)
+    }
+
+    /// Whether the marker's name is still on its way to the disk.
+    pub(crate) fn waits_for_marker(&self) -> bool {
+        let is_marker = |name: &OsStr| name.to_string_lossy().starts_with("COMMIT-MARKER.");
+        self.log.iter().any(|pending| match &*pending.change {
+            Change::Move { to, .. } => !pending.is_durable() && is_marker(&to.1),
+            _ => false,
+        })
+    }
+
+    /// Whether the newest changes of two states are about different names and inodes.
+    pub(crate) fn are_independent(one: &Self, other: &Self) -> bool {
+        let newest = |journal: &Self| journal.log.last().map(|pending| pending.change.clone());
+        let (Some(one), Some(other)) = (newest(one), newest(other)) else { return false };
+        let (one, other) = (subjects(&one), subjects(&other));
+        let is_apart = |spots: &[&Spot], inos: &[Ino], others: &(Vec<&Spot>, Vec<Ino>)| {
+            let spots_apart = spots.iter().all(|(dir, name)| {
+                !others.1.contains(dir)
+                    && !others.0.iter().any(|spot| spot.0 == *dir && spot.1 == *name)
+            });
+            spots_apart && !inos.iter().any(|ino| others.1.contains(ino))
+        };
+        is_apart(&one.0, &one.1, &other) && is_apart(&other.0, &other.1, &one)
+    }
+
     /// The fates that each pending change may meet, in order.
     pub(crate) fn open_fates(&self) -> Vec<&'static [Fate]> {
         let pending = self.log.iter().filter(|pending| !pending.is_durable());
@@ -212,6 +263,19 @@ fn torn(content: &Content, fate: Fate) -> Content {
         Fate::Lost => Content::new(&[]),
         Fate::Half => Content::new(&bytes[..bytes.len() / 2]),
         Fate::Zeros => Content::new(&vec![0; bytes.len()]),
+    }
+}
+
+/// The places that a change writes, and the inodes that it gives and takes names.
+fn subjects(change: &Change) -> (Vec<&Spot>, Vec<Ino>) {
+    match change {
+        Change::Add { to, ino } => (vec![to], vec![*ino]),
+        Change::Move { from, to, ino, over } => {
+            (vec![from, to], over.iter().copied().chain([*ino]).collect())
+        }
+        Change::Swap { a, a_ino, b, b_ino } => (vec![a, b], vec![*a_ino, *b_ino]),
+        Change::Drop { from, ino } => (vec![from], vec![*ino]),
+        Change::Write { ino, .. } | Change::Attributes { ino, .. } => (vec![], vec![*ino]),
     }
 }
 

@@ -194,6 +194,11 @@ impl<'a> Meetings<'a> {
         result
     }
 
+    /// Whether everybody who did something to this tree has what is theirs.
+    pub(crate) fn judge(&self, fs: &SimFs, done: &[Done]) -> Result<(), String> {
+        self.check_afresh(fs, &Claim { done, is_early: false })
+    }
+
     fn check_afresh(&self, fs: &SimFs, claim: &Claim) -> Result<(), String> {
         let tree = fs.tree("");
         check_state(&tree)?;
@@ -208,7 +213,13 @@ impl<'a> Meetings<'a> {
             return claim.unseen().try_for_each(|done| kept_somewhere(fs, done));
         }
         self.check_path(fs, claim, rest, is_committed)?;
-        if is_committed { self.check_undo(fs, claim) } else { Ok(()) }
+        if !is_committed {
+            return Ok(());
+        }
+        // Whoever found the file deleted wrote a new one; the old one is in the archive.
+        let is_kept = !self.had_seen_ours(&claim.done[0]) && fs.bytes(claim.path()).is_some();
+        scene.check_archive(&tree, is_kept.then(|| claim.path()))?;
+        self.check_undo(fs, claim)
     }
 
     fn check_path(
@@ -239,14 +250,26 @@ impl<'a> Meetings<'a> {
             is_at(path, live.as_deref(), wanted.as_deref())?;
         }
         claim.unseen().try_for_each(|done| kept_somewhere(fs, done))?;
-        let Some(Some(ours)) = self.edits.get(path).filter(|_| is_committed) else { return Ok(()) };
-        let had_seen_ours =
-            claim.done.iter().any(|done| done.saw.as_deref() == Some(ours.as_slice()));
-        if had_seen_ours {
+        match self.edits.get(path).filter(|_| is_committed) {
+            Some(ours) => self.check_conflict(fs, claim, ours.as_deref()),
+            None => Ok(()),
+        }
+    }
+
+    fn had_seen_ours(&self, done: &Done) -> bool {
+        let ours = self.edits.get(done.visit.act.path);
+        ours.is_some_and(|ours| done.saw.as_deref() == ours.as_deref())
+    }
+
+    /// Where both changed one file, and they had not seen ours: that is kept aside and listed.
+    fn check_conflict(&self, fs: &SimFs, claim: &Claim, ours: Option<&[u8]>) -> Result<(), String> {
+        if claim.done.iter().any(|done| self.had_seen_ours(done)) {
             return Ok(());
         }
+        let path = claim.path();
         let kept = format!("{STATE}/conflicts/{}/{path}", self.step.id);
-        is_at(&kept, fs.bytes(&kept).as_deref(), Some(ours))
+        is_at(&kept, fs.bytes(&kept).as_deref(), ours)?;
+        self.step.scene.check_conflict_list(fs, path)
     }
 
     /// Taking the commit back takes nothing of theirs.

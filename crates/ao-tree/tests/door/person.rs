@@ -46,6 +46,7 @@ pub(crate) const ACTS: &[Act] = &[
     Act { deed: Deed::Put, path: "knowledge/k.md" },
     Act { deed: Deed::Put, path: "knowledge/person.md" },
     Act { deed: Deed::Put, path: "findings/f2.md" },
+    Act { deed: Deed::Put, path: "patterns/p.md" },
     Act { deed: Deed::EditInPlace, path: "learnings/keep.md" },
     Act { deed: Deed::EditInPlace, path: "learnings/a.md" },
     Act { deed: Deed::EditInPlace, path: "learnings/b.md" },

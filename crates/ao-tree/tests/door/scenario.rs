@@ -241,6 +241,7 @@ pub(crate) fn short() -> Vec<Edit> {
     vec![
         write("learnings/a.md", "learning a, better\n"),
         delete("learnings/b.md"),
+        delete("findings/f1.md"),
         write("knowledge/k.md", "knowledge\n"),
         write("rpi/next-work.jsonl", "{\"id\":\"w2\"}\n"),
     ]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use ao_tree::{Entry, Fs, Kind, Space, Stat};
 use rustix::io::Errno;
 
-use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, Times, join};
+use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, join};
 use crate::journal::{Fate, Journal};
 
 /// One tick of the logical clock, in the nanoseconds that [`Stat`] speaks.
@@ -93,13 +93,11 @@ impl SimFs {
     }
 
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.journal().now.fingerprint(Times::All)
+        self.journal().fingerprint()
     }
 
-    /// As [`Self::fingerprint`], of what a judge looks at: whatever happened on the way, two trees
-    /// that look the same are judged the same.
     pub(crate) fn appearance(&self) -> u64 {
-        self.journal().now.fingerprint(Times::OfFiles)
+        self.journal().appearance()
     }
 
     /// Notes the operation on the tape, with the state before it, and opens the journal for it.

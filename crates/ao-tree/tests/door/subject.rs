@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use ao_tree::Fs;
 
+use crate::journal::Journal;
 use crate::sim::SimFs;
 use crate::tap::Call;
 
@@ -64,9 +65,10 @@ impl<'a, S: Subject> Judge<'a, S> {
         self.judged.entry(fs.appearance()).or_insert_with(judge).clone()
     }
 
-    pub(crate) fn glimpse(&mut self, fs: &SimFs) -> Result<(), String> {
+    pub(crate) fn glimpse(&mut self, at: &Journal) -> Result<(), String> {
         let subject = self.subject;
-        self.glimpsed.entry(fs.appearance()).or_insert_with(|| subject.glimpse(fs)).clone()
+        let look = || subject.glimpse(&SimFs::on(at.clone()));
+        self.glimpsed.entry(at.appearance()).or_insert_with(look).clone()
     }
 
     /// As [`Self::side`], when there is only one that it may be.

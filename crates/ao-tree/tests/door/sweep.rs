@@ -52,7 +52,7 @@ fn breadth() -> (Breadth, &'static [Breadth]) {
         )
     } else {
         (
-            Breadth { exhaustive: 16, telling: 3, samples: 1 },
+            Breadth { exhaustive: 8, telling: 2, samples: 1 },
             &[Breadth { exhaustive: 2, telling: 0, samples: 0 }],
         )
     }
@@ -131,7 +131,7 @@ const PAIRS: &[(Deed, Deed, &str)] = &[
 #[test]
 fn nothing_of_anybody_else_is_lost() {
     let (stride, crash_stride, rolls, kills) =
-        if is_full_sweep() { (1, 1, 50_000, 1) } else { (6, 40, 300, 40) };
+        if is_full_sweep() { (1, 4, 50_000, 4) } else { (8, 60, 300, 60) };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
         let method = if first == 0 { Method::Exchange } else { Method::FileByFile };
@@ -146,37 +146,4 @@ fn nothing_of_anybody_else_is_lost() {
         report
     });
     sum(reports).conclude("other people", MEETINGS_MIN);
-}
-
-#[test]
-fn zz_dbg() {
-    let (step, start) = one_commit(Method::Exchange);
-    let fs = start.branch();
-    fs.record();
-    step.run(fs.clone()).unwrap();
-    let tape = fs.take_tape();
-    let k = tape.steps.iter().position(|s| s.contains("-> overnight/COMMIT-MARKER")).unwrap() + 1;
-    let p = &tape.points[k];
-    println!("{:?}", p.spell_open());
-    let image = SimFs::on(p.crash(&[crate::journal::Fate::Lost, crate::journal::Fate::Kept]));
-    for (path, _) in image.tree("overnight") {
-        println!("{path}");
-    }
-    image.record();
-    println!("{:?}", step.recover(image.clone()));
-    let t = image.take_tape();
-    for (s, p) in t.steps.iter().zip(&t.points) {
-        println!("{s} {:?}", step.glimpse(&SimFs::on(p.clone())));
-    }
-}
-
-#[test]
-fn zz_dbg2() {
-    let (step, start) = one_commit(Method::Exchange);
-    let (first, inside) = breadth();
-    let r = crashes(&step, &start, Reach { first, inside, share: (0, 1) });
-    println!("one {} {} {:?}", r.cases, r.bad, r.kinds.keys().next());
-    let (step, start) = history(Method::Exchange).remove(0);
-    let r = crashes(&step, &start, Reach { first, inside, share: (0, 1) });
-    println!("c1 {} {} {:?}", r.cases, r.bad, r.kinds.keys().next());
 }
