@@ -12,7 +12,7 @@ use crate::fs::Fs;
 use crate::lock::exclusive;
 use crate::path::shown;
 use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
-use crate::script::{Script, Work};
+use crate::script::{Origin, Script, Work};
 use crate::snapshot::{Left, Part, Snapshot};
 use crate::stage::Room;
 
@@ -51,6 +51,8 @@ pub struct Outcome {
     /// What others changed meanwhile, and is in the tree.
     pub carried: Vec<String>,
     pub left: Vec<Left>,
+    /// Why the displaced files are still in staging, if they are; the next start removes them.
+    pub untidy: Option<String>,
 }
 
 /// What a request would do.
@@ -83,15 +85,19 @@ impl<F: Fs> Door<F> {
         self.check_space(&plan, &first)?;
         let at = self.make_room(&request.id)?;
         match self.commit(&request, &mut plan, first, &at) {
-            Ok(Some(script)) => Ok(Outcome {
-                id: request.id,
-                method: Some(script.method),
-                changes: script.changes.into_iter().map(|planned| planned.change).collect(),
-                refused: plan.refused,
-                conflicts: script.conflicts,
-                carried: script.carried,
-                left,
-            }),
+            Ok(Some(script)) => {
+                let cleared = self.clear_staging(&request.id, &at.staging, &at.state);
+                Ok(Outcome {
+                    id: request.id,
+                    method: Some(script.method),
+                    changes: script.changes.into_iter().map(|planned| planned.change).collect(),
+                    refused: plan.refused,
+                    conflicts: script.conflicts,
+                    carried: script.carried,
+                    left,
+                    untidy: cleared.err().map(|error| error.to_string()),
+                })
+            }
             Ok(None) => {
                 let conflicts = self.keep_clashes(&request, &plan, &at)?;
                 self.clear_staging(&request.id, &at.staging, &at.state)?;
@@ -129,14 +135,20 @@ impl<F: Fs> Door<F> {
         drop(snapshot);
         let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
         self.decide(&work, at)?;
-        self.finish(&mut work, at, request.grace)?;
+        let finished = self.finish(&mut work, at, request.grace);
         drop(readers);
-        Ok(Some(work.script))
+        match finished {
+            Ok(()) => Ok(Some(work.script)),
+            Err(error) => Err(unfinished(&request.id, error)),
+        }
     }
 
     /// After an error: if the commit is decided it stays so, else nothing of it stays.
     fn abandon(&self, error: Error, id: &str, at: &Room<F::Dir>) -> Error {
         let marker = format!("{}{id}", crate::script::MARKER_PREFIX);
+        if matches!(error, Error::Unfinished { .. }) {
+            return error;
+        }
         match self.fs.stat(&at.state, OsStr::new(&marker)) {
             Ok(None) => {
                 // Should this fail too, the next start removes what is left.
@@ -144,9 +156,7 @@ impl<F: Fs> Door<F> {
                 let _ = self.clear_staging(id, &at.staging, &at.state);
                 error
             }
-            Ok(Some(_)) | Err(_) => {
-                Error::Unfinished { id: id.to_owned(), source: Box::new(error) }
-            }
+            Ok(Some(_)) | Err(_) => unfinished(id, error),
         }
     }
 
@@ -161,7 +171,7 @@ impl<F: Fs> Door<F> {
             return Ok(Vec::new());
         }
         let script = Script::begin(request, plan, Method::Exchange);
-        let mut work = Work { script, bases: Vec::new() };
+        let mut work = Work { origin: Origin::Staged, script, bases: Vec::new() };
         self.stage_clashes(plan, &mut work, at)?;
         self.stage_conflict_list(&work, at)?;
         let keep = || {
@@ -201,6 +211,10 @@ impl<F: Fs> Door<F> {
     }
 }
 
+fn unfinished(id: &str, error: Error) -> Error {
+    Error::Unfinished { id: id.to_owned(), source: Box::new(error) }
+}
+
 fn check_request(request: &Request) -> Result<()> {
     if request.edits.len() <= EDITS_MAX {
         return Ok(());
@@ -234,5 +248,6 @@ fn unchanged(request: &Request, plan: Plan, left: Vec<Left>, conflicts: Vec<Conf
         conflicts,
         carried: Vec::new(),
         left,
+        untidy: None,
     }
 }

@@ -14,7 +14,7 @@ use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::late::Late;
-use crate::script::Work;
+use crate::script::{Origin, Work};
 use crate::stage::{MARKER, Room};
 
 impl<F: Fs> Door<F> {
@@ -31,7 +31,8 @@ impl<F: Fs> Door<F> {
         decide().map_err(Error::io(format!("put down {marker}")))
     }
 
-    /// Everything that a decided commit still has to do.
+    /// Everything that a decided commit still has to do. After it the commit is done, and what is
+    /// left in staging is rubbish.
     pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
         self.announce(at)?;
         self.exchange_slots(work)?;
@@ -42,7 +43,7 @@ impl<F: Fs> Door<F> {
         }
         self.publish(work, at)?;
         self.drop_marker(work, at)?;
-        self.clear(work, at)
+        self.let_readers_in(at)
     }
 
     /// A crash may have kept the marker and lost the odd counter. Readers who look at nothing else
@@ -69,7 +70,7 @@ impl<F: Fs> Door<F> {
         }
         self.sync_folders(&parents)?;
         for slot in slots {
-            self.exchange_slot(slot, &work.marker_name())?;
+            self.exchange_slot(slot, work)?;
         }
         parents =
             slots.iter().flat_map(|slot| [parent(&slot.live), parent(&slot.staged)]).collect();
@@ -118,7 +119,7 @@ impl<F: Fs> Door<F> {
 
     /// Brings one slot's staged side into the tree, unless that was done before: what stands in
     /// the staging slot tells, because nobody else moves anything there.
-    fn exchange_slot(&self, slot: &Slot, marker: &str) -> Result<()> {
+    fn exchange_slot(&self, slot: &Slot, work: &Work) -> Result<()> {
         let doing = || Error::io(format!("exchange {}", slot.live));
         let live_dir = self.make_dirs(&self.fs.top(), parent(&slot.live)).map_err(doing())?;
         let staged_dir = self.make_dirs(&self.fs.top(), parent(&slot.staged)).map_err(doing())?;
@@ -131,13 +132,16 @@ impl<F: Fs> Door<F> {
             return Ok(());
         }
         // A directory that is neither the old one nor the new one was put there by somebody in
-        // between; what it holds is not known, so it is not moved.
-        if slot.kind == SlotKind::Dir && in_tree.as_ref().map(|stat| stat.inode) != slot.old_inode {
-            let is_new_one = slot.old_inode.is_none()
-                && in_tree.as_ref().is_some_and(|stat| stat.kind == Kind::Dir);
-            if !is_new_one {
+        // between. What it holds is carried like any late change, but a commit that was left
+        // behind, who knows when, is not made on top of it. One that is gone is in nobody's way.
+        if slot.kind == SlotKind::Dir
+            && let Some(stat) = &in_tree
+            && Some(stat.inode) != slot.old_inode
+        {
+            let is_fresh = slot.old_inode.is_none() || work.origin == Origin::Staged;
+            if stat.kind != Kind::Dir || !is_fresh {
                 return Err(Error::Doubt {
-                    file: marker.to_owned(),
+                    file: work.marker_name(),
                     doubt: format!(
                         "{} is neither the directory before this commit nor the one after it",
                         slot.live
@@ -212,13 +216,11 @@ impl<F: Fs> Door<F> {
         drop_it().map_err(Error::io(format!("remove {marker}")))
     }
 
-    /// Lets readers in again, and removes the displaced tree.
-    fn clear(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+    fn let_readers_in(&self, at: &Room<F::Dir>) -> Result<()> {
         let even = format!("{GENERATION}.even");
-        let settled =
-            self.fs.rename((&at.here, OsStr::new(&even)), (&at.state, OsStr::new(GENERATION)));
-        settled.map_err(Error::io("settle the generation counter"))?;
-        self.clear_staging(&work.script.id, &at.staging, &at.state)
+        let to = (&at.state, OsStr::new(GENERATION));
+        let settled = self.fs.rename((&at.here, OsStr::new(&even)), to);
+        settled.map_err(Error::io("settle the generation counter"))
     }
 
     /// Removes a staging directory, and the empty places that were made for it.

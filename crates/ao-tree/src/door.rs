@@ -193,17 +193,22 @@ impl Door<Disk> {
             .map_err(Error::io(format!("open {}", shown(&root.to_string_lossy()))))?;
         let lock = root.join(&layout.state).join("commit.lock");
         let mut door = Self::new(disk, layout)?;
-        door.check_state_device()?;
+        door.check_state()?;
         door.commit_lock = Some(lock);
         Ok(door)
     }
 
     /// What is staged in the state directory is linked to and exchanged with the tree itself, so
     /// both must be on one device and in one mount.
-    fn check_state_device(&self) -> Result<()> {
+    fn check_state(&self) -> Result<()> {
         let name = &self.layout.state;
         let looked = self.fs.stat(&self.fs.top(), OsStr::new(name));
         match looked.map_err(Error::io(format!("look at {name}")))? {
+            Some(stat) if stat.kind != Kind::Dir => Err(Error::Unfit {
+                path: format!("{}/{name}", self.layout.root_name),
+                why: "is not a directory".into(),
+                remedy: "move it away; ao keeps its state there".into(),
+            }),
             Some(stat) if stat.is_mount_point || stat.device != self.device => Err(Error::Unfit {
                 path: format!("{}/{name}", self.layout.root_name),
                 why: "is on another device than the tree, and a commit cannot reach across it"

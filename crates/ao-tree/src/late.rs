@@ -12,7 +12,7 @@ use ao_contract::{Conflict, SlotKind, Version};
 
 use crate::commit::{last, parent};
 use crate::compare::{clash_reason, with_lines};
-use crate::door::{ARCHIVE, CONFLICTS, Door};
+use crate::door::{ARCHIVE, CONFLICTS, Door, is_absent};
 use crate::error::{Error, Result};
 use crate::fs::{Entry, Fs, Kind, Stat};
 use crate::path::{TreePath, shown};
@@ -44,6 +44,38 @@ pub(crate) struct Late<'a, F: Fs> {
 struct Merged {
     before: Content,
     after: Version,
+}
+
+/// A file that is to replace a live one, with lines added. Its name in the carry directory tells
+/// all there is to know of it, so that a round is known to be done after a crash.
+struct Round {
+    file: String,
+    inode: u64,
+    /// How much of the live file had been read, and its hash.
+    read_len: usize,
+    read_hash: String,
+}
+
+impl Round {
+    fn new(prefix: &str, inode: u64, current: &[u8]) -> Self {
+        let (read_len, read_hash) = (current.len(), blake3::hash(current).to_hex().to_string());
+        let file = format!("{prefix}{inode}.{read_len}.{read_hash}");
+        Self { file, inode, read_len, read_hash }
+    }
+
+    fn parse(file: String, prefix: &str) -> Option<Self> {
+        let mut parts = file.strip_prefix(prefix)?.splitn(3, '.');
+        let inode = parts.next()?.parse().ok()?;
+        let read_len = parts.next()?.parse().ok()?;
+        let read_hash = parts.next()?.to_owned();
+        Some(Self { file, inode, read_len, read_hash })
+    }
+
+    /// What the round replaced is what it was made of, or that with more behind it.
+    fn was_made_of(&self, replaced: &[u8]) -> bool {
+        let start = replaced.get(..self.read_len);
+        start.is_some_and(|start| blake3::hash(start).to_hex().as_str() == self.read_hash)
+    }
 }
 
 /// A name in the displaced tree, and where in the live tree it belongs.
@@ -87,11 +119,8 @@ impl<'a, F: Fs> Late<'a, F> {
     fn slot(&mut self, live: &str, staged: &str, kind: SlotKind, base: &Base) -> io::Result<()> {
         let door = self.door;
         match kind {
-            SlotKind::Dir => match door.open(staged)? {
-                Some(displaced) => self.folder(Some(&displaced), base, live),
-                // There was nothing to displace.
-                None => Ok(()),
-            },
+            // With nothing displaced there never was a folder, or somebody removed it.
+            SlotKind::Dir => self.folder(door.open(staged)?.as_ref(), base, live),
             SlotKind::File => {
                 let Some(dir) = door.open(parent(staged))? else { return Ok(()) };
                 let name = OsStr::new(last(staged));
@@ -208,14 +237,13 @@ impl<'a, F: Fs> Late<'a, F> {
     /// A file that somebody removed from the displaced tree goes from the live one too, unless it
     /// was written to since.
     fn deleted(&mut self, path: &str, name: &OsStr, was: Known) -> io::Result<()> {
-        let is_gone = match self.live_stat(path, name)? {
-            Some(live) => was.is_still(&live) && self.take_from_live(path, name, was)?,
-            // Removed before a crash; the record is told again.
-            None => true,
-        };
-        if is_gone {
-            self.carried.push(shown(path));
+        match self.live_stat(path, name)? {
+            Some(live) if !was.is_still(&live) => return Ok(()),
+            Some(_) if !self.take_from_live(path, name, was)? => return Ok(()),
+            // Removed now, or before a crash; the record is told either way.
+            _ => {}
         }
+        self.carried.push(shown(path));
         Ok(())
     }
 
@@ -232,9 +260,16 @@ impl<'a, F: Fs> Late<'a, F> {
         let theirs = match displaced {
             Some(stat) if stat.kind == Kind::File => {
                 let (dir, name) = spot.displaced()?;
-                Some(Content::new(self.door.fs.read(dir, name, FILE_BYTES_MAX)?, stat.mode))
+                match self.door.fs.read(dir, name, FILE_BYTES_MAX) {
+                    Ok(bytes) => Some(Content::new(bytes, stat.mode)),
+                    // Grown beyond all measure: somebody's, in any case.
+                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                        return self.stays_theirs(spot, index, &edit, None, displaced);
+                    }
+                    Err(error) => return Err(error),
+                }
             }
-            Some(_) => return self.stays_theirs(spot, index, &edit, None, true),
+            Some(_) => return self.stays_theirs(spot, index, &edit, None, displaced),
             None => None,
         };
         let was = edit.change.before.as_ref();
@@ -251,7 +286,7 @@ impl<'a, F: Fs> Late<'a, F> {
             return self.append(spot, (index, &edit), theirs, added);
         }
         let version = theirs.as_ref().map(Content::version);
-        self.stays_theirs(spot, index, &edit, version, displaced.is_some())
+        self.stays_theirs(spot, index, &edit, version, displaced)
     }
 
     fn stays_theirs(
@@ -260,13 +295,10 @@ impl<'a, F: Fs> Late<'a, F> {
         index: usize,
         edit: &Planned,
         theirs: Option<Version>,
-        is_there: bool,
+        displaced: Option<&Stat>,
     ) -> io::Result<()> {
         let live = self.live_stat(spot.path, spot.name)?;
-        let displaced = match spot.dir {
-            Some(dir) => self.door.fs.stat(dir, spot.name)?.map(|stat| stat.inode),
-            None => None,
-        };
+        let displaced = displaced.map(|stat| stat.inode);
         let is_ours = self.is_ours(spot, live.as_ref(), edit)?;
         let is_settled = match (is_ours, &live, displaced) {
             // Our edit was to delete it: there is nothing of ours to keep.
@@ -281,11 +313,13 @@ impl<'a, F: Fs> Late<'a, F> {
         if !is_settled && displaced.is_some() {
             self.keep_displaced(spot)?;
         }
+        // Ours may be gone: replaced once more by somebody who had seen it.
         let kept = format!("{CONFLICTS}/{}/{}", self.id, spot.path);
+        let is_kept = self.is_kept(spot.path)?;
         self.conflicts.push(Conflict {
             path: spot.path.to_owned(),
-            why: clash_reason(edit.change.after.is_some(), is_there).to_owned(),
-            kept: edit.change.after.is_some().then_some(kept),
+            why: clash_reason(edit.change.after.is_some(), displaced.is_some()).to_owned(),
+            kept: is_kept.then_some(kept),
             ours: edit.change.after.clone(),
             live: theirs,
             extra: ao_contract::Extra::default(),
@@ -311,8 +345,7 @@ impl<'a, F: Fs> Late<'a, F> {
     }
 
     /// Puts lines that somebody appended to the displaced file behind ours. Each round exchanges a
-    /// whole new file in; the name of a round's file tells its inode and how much of the file it
-    /// replaced had been read, so that a round is known to be done, and what came later is seen.
+    /// whole new file in; what comes out tells what was written to it meanwhile.
     fn append(
         &mut self,
         spot: &Spot<'_, F::Dir>,
@@ -326,28 +359,18 @@ impl<'a, F: Fs> Late<'a, F> {
         let mut before = theirs.bytes.clone();
         let mut after = None;
         let mut pending = added;
-        for round in 0..APPEND_ROUNDS_MAX {
+        let mut is_rewritten = false;
+        for number in 0..APPEND_ROUNDS_MAX {
             if pending.is_empty() {
                 break;
             }
-            let prefix = format!("{index}-{round}.");
-            let (file, inode, read_len) = if let Some(found) = self.round(&prefix)? {
-                found
-            } else {
-                let current = self.bytes(live)?;
-                let bytes = with_lines(&current, &pending);
-                self.make_round(&prefix, &bytes, current.len(), &live_dir, spot.name)?
+            let prefix = format!("{index}-{number}.");
+            let round = match self.round(&prefix)? {
+                Some(round) => round,
+                None => self.make_round(&prefix, &self.bytes(live)?, &pending, live)?,
             };
-            let carry = (&self.carry, OsStr::new(&file));
-            let is_todo = fs.stat(carry.0, carry.1)?.is_some_and(|stat| stat.inode == inode);
-            let mut current = self.bytes(if is_todo { live } else { carry })?;
-            current.truncate(read_len);
-            if let (0, Some(ours)) = (round, &edit.change.after) {
-                // Lines that came after the exchange belong to both sides as well.
-                let since = added_lines(spot.path, &current, ours).unwrap_or_default();
-                before = with_lines(&before, &since);
-            }
-            after = Some(with_lines(&current, &pending));
+            let carry = (&self.carry, OsStr::new(&round.file));
+            let is_todo = fs.stat(carry.0, carry.1)?.is_some_and(|stat| stat.inode == round.inode);
             if is_todo {
                 if !unless(io::ErrorKind::NotFound, fs.exchange(carry, live))? {
                     fs.rename_new(carry, live)?;
@@ -355,8 +378,27 @@ impl<'a, F: Fs> Late<'a, F> {
                 fs.sync_dir(&live_dir)?;
                 fs.sync_dir(&self.carry)?;
             }
-            pending = self.bytes(carry)?.get(read_len..).unwrap_or_default().to_vec();
-            before = with_lines(&before, &pending);
+            let mut replaced = self.bytes(carry)?;
+            if !round.was_made_of(&replaced) {
+                // Somebody wrote it anew in between. Theirs gets its place back, and the lines go
+                // behind it.
+                is_rewritten = true;
+                if self.take_back(carry, live, &round, spot.path)? {
+                    continue;
+                }
+                break;
+            }
+            let since = replaced.split_off(round.read_len);
+            if !is_rewritten {
+                if let (0, Some(ours)) = (number, &edit.change.after) {
+                    // Lines that came after the exchange belong to both sides as well.
+                    let more = added_lines(spot.path, &replaced, ours).unwrap_or_default();
+                    before = with_lines(&before, &more);
+                }
+                after = Some(with_lines(&replaced, &pending));
+                before = with_lines(&before, &since);
+            }
+            pending = since;
         }
         self.carried.push(shown(spot.path));
         if let Some(after) = after {
@@ -375,45 +417,62 @@ impl<'a, F: Fs> Late<'a, F> {
         }
     }
 
-    fn round(&self, prefix: &str) -> io::Result<Option<(String, u64, usize)>> {
-        let names = self
-            .door
-            .fs
-            .list(&self.carry)?
-            .into_iter()
-            .filter_map(|entry| entry.name.into_string().ok());
-        for name in names {
-            let Some(rest) = name.strip_prefix(prefix) else { continue };
-            let Some((inode, len)) = rest.split_once('.') else { continue };
-            if let (Ok(inode), Ok(len)) = (inode.parse(), len.parse()) {
-                return Ok(Some((name.clone(), inode, len)));
-            }
-        }
-        Ok(None)
+    fn round(&self, prefix: &str) -> io::Result<Option<Round>> {
+        let listed = self.door.fs.list(&self.carry)?;
+        let mut names = listed.into_iter().filter_map(|entry| entry.name.into_string().ok());
+        Ok(names.find_map(|name| Round::parse(name, prefix)))
     }
 
     fn make_round(
         &self,
         prefix: &str,
-        bytes: &[u8],
-        read_len: usize,
-        live_dir: &F::Dir,
-        live_name: &OsStr,
-    ) -> io::Result<(String, u64, usize)> {
+        current: &[u8],
+        added: &[u8],
+        live: (&F::Dir, &OsStr),
+    ) -> io::Result<Round> {
         let fs = &self.door.fs;
         let fresh = OsStr::new("fresh");
         self.door.remove_tree(&self.carry, fresh)?;
-        let mode = fs.stat(live_dir, live_name)?.map_or(0o644, |stat| stat.mode);
-        fs.create(&self.carry, fresh, bytes, mode)?;
-        if fs.stat(live_dir, live_name)?.is_some_and(|stat| stat.kind == Kind::File) {
-            unless_gone(fs.copy_attributes((live_dir, live_name), (&self.carry, fresh)))?;
+        let mode = fs.stat(live.0, live.1)?.map_or(0o644, |stat| stat.mode);
+        fs.create(&self.carry, fresh, &with_lines(current, added), mode)?;
+        if fs.stat(live.0, live.1)?.is_some_and(|stat| stat.kind == Kind::File) {
+            unless_gone(fs.copy_attributes(live, (&self.carry, fresh)))?;
         }
         fs.sync_file(&self.carry, fresh)?;
         let inode = fs.stat(&self.carry, fresh)?.ok_or(io::ErrorKind::NotFound)?.inode;
-        let name = format!("{prefix}{inode}.{read_len}");
-        fs.rename((&self.carry, fresh), (&self.carry, OsStr::new(&name)))?;
+        let round = Round::new(prefix, inode, current);
+        fs.rename((&self.carry, fresh), (&self.carry, OsStr::new(&round.file)))?;
         fs.sync_dir(&self.carry)?;
-        Ok((name, inode, read_len))
+        Ok(round)
+    }
+
+    /// Gives what a round replaced its place back. Gives `false` when there is nothing to give
+    /// back, or when somebody has replaced the round's file too: then theirs is the newest, and
+    /// what the round replaced is kept aside.
+    fn take_back(
+        &self,
+        carry: (&F::Dir, &OsStr),
+        live: (&F::Dir, &OsStr),
+        round: &Round,
+        path: &str,
+    ) -> io::Result<bool> {
+        let fs = &self.door.fs;
+        let is_round = |place: (&F::Dir, &OsStr)| -> io::Result<bool> {
+            Ok(fs.stat(place.0, place.1)?.is_some_and(|stat| stat.inode == round.inode))
+        };
+        if fs.stat(carry.0, carry.1)?.is_none() {
+            return Ok(false);
+        }
+        if is_round(live)? && unless(io::ErrorKind::NotFound, fs.exchange(carry, live))? {
+            if is_round(carry)? {
+                fs.remove_file(carry.0, carry.1)?;
+                return Ok(true);
+            }
+            // Replaced in this very moment.
+            fs.exchange(carry, live)?;
+        }
+        self.keep(carry, None, &aside(path))?;
+        Ok(false)
     }
 
     fn live_stat(&self, path: &str, name: &OsStr) -> io::Result<Option<Stat>> {
@@ -461,10 +520,25 @@ impl<'a, F: Fs> Late<'a, F> {
         expected: Option<Known>,
     ) -> io::Result<bool> {
         let fs = &self.door.fs;
-        let folder = self.live_folder(parent(spot.path))?;
+        let folder = match self.live_folder(parent(spot.path)) {
+            // A folder of its path has become a file.
+            Err(error) if is_absent(&error) => return Ok(false),
+            folder => folder?,
+        };
         let (link, live) = ((&self.carry, OsStr::new("link")), (&folder, spot.name));
+        let displaced = spot.displaced()?;
+        if fs.stat(displaced.0, displaced.1)?.is_some_and(|stat| stat.kind == Kind::Dir) {
+            // A folder has no second name, so it is moved; to where nothing stands.
+            let is_free = match expected {
+                Some(expected) => self.take_from_live(spot.path, spot.name, expected)?,
+                None => true,
+            };
+            return Ok(
+                is_free && unless(io::ErrorKind::AlreadyExists, fs.rename_new(displaced, live))?
+            );
+        }
         self.door.remove_tree(link.0, link.1)?;
-        fs.link(spot.displaced()?, link)?;
+        fs.link(displaced, link)?;
         let is_done = match expected {
             None => unless(io::ErrorKind::AlreadyExists, fs.rename_new(link, live))?,
             Some(expected) => self.swap(link, live, expected, spot.path)?,
@@ -568,7 +642,9 @@ impl<'a, F: Fs> Late<'a, F> {
         let conflicts = self.door.make_dirs(&self.at.here, CONFLICTS)?;
         let folder = self.door.make_dirs(&conflicts, parent(path))?;
         let kept = (&folder, OsStr::new(last(path)));
-        match fs.link(file, kept) {
+        let is_folder = fs.stat(file.0, file.1)?.is_some_and(|stat| stat.kind == Kind::Dir);
+        let put = if is_folder { fs.rename_new(file, kept) } else { fs.link(file, kept) };
+        match put {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -581,6 +657,14 @@ impl<'a, F: Fs> Late<'a, F> {
         fs.sync_tree(&conflicts)?;
         fs.sync_dir(&self.at.here)?;
         Ok(true)
+    }
+
+    fn is_kept(&self, path: &str) -> io::Result<bool> {
+        let folder = format!("{CONFLICTS}/{}", parent(path));
+        match self.door.open_from(&self.at.here, &folder)? {
+            Some(dir) => Ok(self.door.fs.stat(&dir, OsStr::new(last(path)))?.is_some()),
+            None => Ok(false),
+        }
     }
 
     /// Makes the carried files durable, and the record true.

@@ -207,13 +207,10 @@ impl<F: Fs> Door<F> {
             Standing::File(stat) if stat.size > FILE_BYTES_MAX => {
                 Ok(Err(format!("it is larger than {FILE_BYTES_MAX} bytes")))
             }
-            Standing::File(stat) => match self.content(path, stat.mode) {
-                Ok(content) => Ok(Ok(content)),
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    Ok(Err("it may not be read".into()))
-                }
-                Err(source) => Err(Error::Io { doing: format!("read {path}"), source }),
-            },
+            Standing::File(stat) => {
+                let content = self.content(path, stat.mode);
+                Ok(Ok(content.map_err(Error::io(format!("read {path}")))?))
+            }
         }
     }
 

@@ -237,6 +237,7 @@ impl<F: Fs> Door<F> {
         let finished = self.finish(&mut work, &at, Duration::ZERO);
         drop(readers);
         match finished {
+            // What is left of it in staging goes with all other leftovers.
             Ok(()) => Ok(id.clone()),
             Err(doubt @ Error::Doubt { .. }) => Err(doubt),
             Err(error) => Err(Error::Unfinished { id: id.clone(), source: Box::new(error) }),
@@ -306,7 +307,8 @@ impl<F: Fs> Door<F> {
             };
             let doing = || Error::io(format!("look at {}", slot.live));
             let is_todo = inode(&slot.staged).map_err(doing())? == slot.new_inode;
-            if is_todo && inode(&slot.live).map_err(doing())? != slot.old_inode {
+            let in_tree = inode(&slot.live).map_err(doing())?;
+            if is_todo && in_tree.is_some() && in_tree != slot.old_inode {
                 return Ok(Some(slot.live.clone()));
             }
         }

@@ -204,9 +204,19 @@ fn read_name(text: &[u8]) -> Option<OsString> {
     Some(OsString::from_vec(name))
 }
 
+/// Where a decided commit comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// This process staged it, and saw the tree a moment ago.
+    Staged,
+    /// A run that is gone left it; who knows what was done to the tree since.
+    Left,
+}
+
 /// A decided commit: what recovery needs, whether it was just staged or read back.
 #[derive(Debug)]
 pub(crate) struct Work {
+    pub(crate) origin: Origin,
     pub(crate) script: Script,
     /// One a slot; empty for a slot that is a file.
     pub(crate) bases: Vec<Base>,
@@ -288,7 +298,7 @@ impl<F: Fs> Door<F> {
         let Some(bases) = read_bases(&bases, script.slots.len()) else {
             return Ok(Err("its staged base cannot be read".into()));
         };
-        Ok(Ok(Work { script, bases }))
+        Ok(Ok(Work { origin: Origin::Left, script, bases }))
     }
 }
 

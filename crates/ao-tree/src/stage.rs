@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::path::TreePath;
 use crate::plan::{Content, Plan};
-use crate::script::{BASE, Base, Planned, SCRIPT, Script, Work, history_line, to_json};
+use crate::script::{BASE, Base, Origin, Planned, SCRIPT, Script, Work, history_line, to_json};
 use crate::snapshot::{Folder, Part, Snapshot, Standing};
 
 pub(crate) const RECORD: &str = "record.json";
@@ -128,6 +128,7 @@ impl<F: Fs> Door<F> {
         });
         let changes = changes.collect();
         let mut work = Work {
+            origin: Origin::Staged,
             script: Script {
                 changes,
                 folders: self.made_folders(plan, snapshot)?,

@@ -236,3 +236,15 @@ fn a_directory_that_may_not_be_read_stops_the_commit_before_it_begins() {
     assert_eq!(fs::read(repo.agents().join("learnings/b.md")).unwrap(), before);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[test]
+fn a_state_directory_that_is_none_is_refused() {
+    let repo = TestRepo::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), repo.agents().join("overnight")).unwrap();
+    let before = repo.tree();
+    repo.apply(&edits_everywhere()).expect(6);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is written elsewhere");
+    fs::remove_file(repo.agents().join("overnight")).unwrap();
+    assert_eq!(repo.tree().len() + 1, before.len());
+}

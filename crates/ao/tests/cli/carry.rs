@@ -141,3 +141,38 @@ fn lines_that_others_append_to_a_line_file_come_after_ours() {
     let undone = repo.run(&["--json", "tree", "undo"]).expect(0).json();
     assert_eq!(undone["status"], "committed");
 }
+
+// proves: LOOP-07
+#[test]
+fn others_may_change_what_a_name_stands_for() {
+    let repo = TestRepo::new();
+    let stopped = repo.stopped_before_the_exchange(&json!([
+        write("learnings/a.md", "ours of a\n"),
+        write("learnings/b.md", "ours of b\n"),
+        write("rpi/next-work.jsonl", "{\"ours\":1}\n"),
+    ]));
+    let agents = repo.agents();
+    // A file becomes a folder, a folder a file, a file a symlink; the queue becomes a folder.
+    fs::remove_file(agents.join("learnings/a.md")).unwrap();
+    repo.write("learnings/a.md/inner.md", "inner\n");
+    fs::remove_dir_all(agents.join("learnings/sub")).unwrap();
+    repo.write("learnings/sub", "a file now\n");
+    fs::remove_file(agents.join("learnings/b.md")).unwrap();
+    std::os::unix::fs::symlink("c.md", agents.join("learnings/b.md")).unwrap();
+    fs::remove_file(agents.join("rpi/next-work.jsonl")).unwrap();
+    repo.write("rpi/next-work.jsonl/odd.txt", "odd\n");
+    let done = stopped.go_on().expect(0).json();
+    assert_eq!(repo.read("learnings/a.md/inner.md"), "inner\n");
+    assert_eq!(repo.read("learnings/sub"), "a file now\n");
+    assert_eq!(fs::read_link(agents.join("learnings/b.md")).unwrap().to_str(), Some("c.md"));
+    assert_eq!(repo.read("rpi/next-work.jsonl/odd.txt"), "odd\n");
+    assert_eq!(done["conflicts"].as_array().unwrap().len(), 3, "{done:#}");
+    for (path, text) in [
+        ("learnings/a.md", "ours of a\n"),
+        ("learnings/b.md", "ours of b\n"),
+        ("rpi/next-work.jsonl", "{\"ours\":1}\n"),
+    ] {
+        assert_eq!(repo.read(&format!("overnight/conflicts/stopped/{path}")), text);
+    }
+    repo.run(&["tree", "verify"]).expect(0);
+}

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use crate::world::World;
 
@@ -58,7 +59,7 @@ impl Act {
 
     /// A text that tells one act from another.
     pub(crate) fn text(self, number: usize) -> String {
-        if self.path().ends_with(".jsonl") {
+        if Path::new(self.path()).extension().is_some_and(|kind| kind == "jsonl") {
             format!("{{\"theirs\":{number}}}\n")
         } else {
             format!("Theirs, {number}.\n")

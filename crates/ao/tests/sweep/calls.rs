@@ -144,12 +144,6 @@ impl Call {
             || matches!(self.name(), "open" | "openat" | "openat2")
     }
 
-    /// The last path that the call names, as it was passed.
-    pub(crate) fn path(&self, caller: Pid) -> Option<String> {
-        let at = self.row()?.2.rfind('p')?;
-        Some(text(&memory(caller, self.args[at], PATH_BYTES_MAX)))
-    }
-
     /// The call with its paths, read from the process while it stands still.
     pub(crate) fn describe(&self, caller: Pid) -> String {
         let shape = self.row().map_or("", |row| row.2);

@@ -8,6 +8,8 @@ use std::fmt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use nix::errno::Errno;
+
 use crate::check::{Start, State, check_and_go_on, check_subpaths, whole};
 use crate::kill::interrupt;
 use crate::tally::{Tally, skip};
@@ -23,10 +25,11 @@ const CHANGES: &str = "openat,openat2,write,pwrite64,writev,pwritev,mkdir,mkdira
     rename,renameat,renameat2,unlink,unlinkat,rmdir,fsync,fdatasync,syncfs,sync_file_range,\
     ftruncate,fallocate,chmod,fchmod,fchmodat,fchown,fchownat,lchown,utimensat,fsetxattr,\
     setxattr,lsetxattr,flock,copy_file_range,ioctl";
-const CHANGE_ERRORS: [&str; 6] = ["EIO", "ENOSPC", "EINTR", "EROFS", "EDQUOT", "EACCES"];
+const CHANGE_ERRORS: [Errno; 6] =
+    [Errno::EIO, Errno::ENOSPC, Errno::EINTR, Errno::EROFS, Errno::EDQUOT, Errno::EACCES];
 /// Calls that only look: a disk that cannot be read is the one thing that goes wrong with them.
 const LOOKS: &str = "read,pread64,getdents64,statx,newfstatat,fstat,statfs,fstatfs,lseek";
-const LOOK_ERRORS: [&str; 1] = ["EIO"];
+const LOOK_ERRORS: [Errno; 1] = [Errno::EIO];
 
 /// Failed (1), refused before it began (6), busy (75).
 const FAILURE_CODES: [i32; 3] = [1, 6, 75];
@@ -45,7 +48,7 @@ struct Case<'a> {
     call: String,
     /// Which of the calls with this name, from 1.
     number: usize,
-    error: &'static str,
+    error: Errno,
     /// The call as the watched run made it.
     seen: String,
 }
@@ -56,7 +59,7 @@ impl fmt::Display for Case<'_> {
         if let Way::Recover(stops) = self.way {
             write!(f, "killed {stops} past the marker, recover ")?;
         }
-        write!(f, "{} {} {}", self.call, self.number, self.error)
+        write!(f, "{} {} {:?}", self.call, self.number, self.error)
     }
 }
 
@@ -97,8 +100,8 @@ fn all_cases<'a>(arena: &Arena, scenario: &'a Scenario, way: Way) -> Vec<Case<'a
     let mut cases = Vec::new();
     for (call, number, seen) in calls(&log) {
         let is_change = CHANGES.split(',').any(|name| name == call);
-        let errors: &[&str] = if is_change { &CHANGE_ERRORS } else { &LOOK_ERRORS };
-        for error in errors {
+        let errors: &[Errno] = if is_change { &CHANGE_ERRORS } else { &LOOK_ERRORS };
+        for &error in errors {
             let (call, seen) = (call.clone(), seen.clone());
             cases.push(Case { scenario, way, call, number, error, seen });
         }
@@ -161,7 +164,7 @@ fn attack(arena: &Arena, case: &Case) -> Result<(), String> {
     if let Way::Recover(stops) = case.way {
         interrupt(&world, case.scenario, stops);
     }
-    let inject = format!("inject={}:error={}:when={}", case.call, case.error, case.number);
+    let inject = format!("inject={}:error={:?}:when={}", case.call, case.error, case.number);
     let trace = format!("trace={}", case.call);
     let log = arena.fresh("strace");
     let output = strace(&world, case.scenario, case.way, &log, &["-e", &trace, "-e", &inject]);
@@ -183,8 +186,12 @@ fn judge(world: &World, case: &Case, start: &Start, output: &Output) -> Result<(
             }
         }
         Some(code) if FAILURE_CODES.contains(&code) => {
-            if output.stderr.trim_ascii().is_empty() {
-                return Err("it failed and did not say why".to_owned());
+            let message = String::from_utf8_lossy(&output.stderr);
+            let error = std::io::Error::from_raw_os_error(case.error as i32).to_string();
+            // A failure names the error; a refusal words it for people.
+            let is_told = code != 1 || message.contains(&error);
+            if message.trim().is_empty() || !is_told {
+                return Err(format!("it failed and did not say that {error}"));
             }
         }
         _ => return Err("not an exit code that is documented for this".to_owned()),

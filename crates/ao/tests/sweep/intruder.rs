@@ -18,7 +18,7 @@ use crate::world::{Arena, RECOVER, Scenario, scenarios, shown};
 
 const CASES_MIN: usize = 1_000;
 const CASES_FULL: usize = 5_000;
-const CASES_SAMPLE: usize = 120;
+const CASES_SAMPLE: usize = 80;
 
 /// Files that the first commit changes, deletes and adds, files that it leaves alone in folders
 /// that it exchanges, and such folders themselves.

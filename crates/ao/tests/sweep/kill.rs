@@ -12,9 +12,9 @@ use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
 const CASES_MIN: usize = 3_000;
 /// Kills inside a recovery: each needs the first kill again, so they are spread over the moments.
 const NESTED_FULL: usize = 4_000;
-const NESTED_SAMPLE: usize = 40;
+const NESTED_SAMPLE: usize = 30;
 /// In the default run the first commit is killed everywhere, the other commands at so many stops.
-const STOPS_SAMPLE: usize = 12;
+const STOPS_SAMPLE: usize = 10;
 
 /// Where a command is killed.
 #[derive(Debug, Clone, Copy)]
@@ -110,9 +110,9 @@ fn nested<'a>(cases: &[Case<'a>], recoveries: Vec<(usize, usize)>) -> Vec<Case<'
 /// the recovery had.
 pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, String> {
     let start = Start::of(world);
-    let mut killed = kill_at(world, &case.scenario.args(), case.point)?;
+    let mut killed = vec![kill_at(world, &case.scenario.args(), case.point)?];
     if let Some(number) = case.nested {
-        killed += &format!(", then at {}", kill_at(world, &RECOVER, Point::Stop(number))?);
+        killed.push(kill_at(world, &RECOVER, Point::Stop(number))?);
     }
     let finish = || {
         match whole {
@@ -130,7 +130,7 @@ pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, 
         }
         Ok(stops)
     };
-    finish().map_err(|why| format!("killed at {killed}\n{why}"))
+    finish().map_err(|why| format!("killed at {}\n{why}", killed.join(", then at ")))
 }
 
 fn kill_at(world: &World, args: &[&str], point: Point) -> Result<String, String> {

@@ -9,7 +9,7 @@ use crate::tree::Tree;
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
 
 /// Past this age a lock without a living holder may be taken where the kernel has no locks.
-const LONG_HELD: Duration = Duration::from_secs(13 * 60 * 60);
+const LONG_HELD: Duration = Duration::from_hours(13);
 /// No process has it: above what the kernel gives out.
 const NOBODY: &str = "4194999";
 

@@ -129,8 +129,9 @@ fn refuse(arena: &Arena, scenario: &Scenario, path: &str, over: Over) -> Result<
         return Err(format!("something changed:\n{changed}"));
     }
     // The lock's own file is all that a refused start may leave.
-    let left = Tree::read(&world.root.join(STATE), None);
-    let left: Vec<_> = left.0.keys().filter(|name| !name.ends_with(".lock")).cloned().collect();
+    let state = Tree::read(&world.root.join(STATE), None);
+    let is_lock = |name: &str| ["run.lock", "commit.lock"].contains(&name);
+    let left: Vec<_> = state.0.keys().filter(|name| !is_lock(name)).collect();
     drop(mount);
     if left.is_empty() { Ok(()) } else { Err(format!("left over: {left:?}")) }
 }

@@ -11,7 +11,7 @@ use crate::world::{Arena, RECOVER, Scenario, World, scenarios};
 
 const CASES_MIN: usize = 1_000;
 const CASES_FULL: usize = 4_000;
-const CASES_SAMPLE: usize = 100;
+const CASES_SAMPLE: usize = 60;
 /// More stops than carrying a late change adds to an undisturbed run.
 const LATE_STOPS: usize = 150;
 

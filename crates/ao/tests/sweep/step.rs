@@ -43,11 +43,6 @@ impl Stop {
         format!("{edge} of {}", self.call.describe(self.thread))
     }
 
-    /// The last path that the call names.
-    pub(crate) fn path(&self) -> Option<String> {
-        self.call.path(self.thread)
-    }
-
     /// At the entry of a write: only the first half of its bytes will be written.
     pub(crate) fn halve(&self) {
         let mut registers = ptrace::getregs(self.thread).unwrap();
@@ -95,6 +90,7 @@ impl Stepper {
                 trap::install(&filter)
             });
         }
+        #[expect(clippy::zombie_processes, reason = "it is waited for by its number, stop by stop")]
         let child = command.spawn().unwrap();
         let leader = Pid::from_raw(i32::try_from(child.id()).unwrap());
         let mut stepper =

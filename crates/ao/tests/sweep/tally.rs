@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// After so many bad cases an engine stops: the next thousand would say the same.
 const BAD_MAX: usize = 20;
 /// Of these, so many are shown whole.
-const SHOWN_MAX: usize = 8;
+const SHOWN_MAX: usize = 5;
 
 /// The whole sweep is asked for, not only the sample of the default run.
 pub(crate) fn is_full() -> bool {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use nix::sys::stat::{Mode, umask};
+use nix::sys::statvfs::statvfs;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -20,6 +22,9 @@ pub(crate) const RECOVER: [&str; 2] = ["tree", "recover"];
 /// Long enough to be written in more than one piece by a careless writer.
 const LARGE_BYTES: usize = 10_000;
 
+/// Two engines at a time, the larger of their images, and room to spare.
+const MEMORY_BYTES_MIN: u64 = 1 << 30;
+
 /// Path relative to `.agents/`, and the new content; `None` deletes.
 pub(crate) type Edit = (String, Option<String>);
 
@@ -30,11 +35,16 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// In memory where the machine has that: thousands of worlds are made, and what a kill leaves
-    /// behind does not depend on the disk.
+    /// In memory where the machine has enough of it: thousands of worlds are made, and what a kill
+    /// leaves behind does not depend on the disk.
     pub(crate) fn new() -> Self {
+        // New files and folders get the modes that the expectations name, whoever runs this.
+        umask(Mode::from_bits_truncate(0o022));
         let shm = Path::new("/dev/shm");
-        let dir = TempDir::new_in(shm).or_else(|_| TempDir::new()).unwrap();
+        let is_roomy = statvfs(shm).is_ok_and(|space| {
+            space.blocks_available() * space.fragment_size() >= MEMORY_BYTES_MIN
+        });
+        let dir = if is_roomy { TempDir::new_in(shm) } else { TempDir::new() }.unwrap();
         Self { dir, made: AtomicUsize::new(0) }
     }
 

@@ -165,7 +165,7 @@ fn edits(world: &World, number: usize) -> Vec<Edit> {
     if number > 2 {
         edits.push(delete(&format!("learnings/ours-{}.md", number - 2)));
     }
-    if number % 3 == 0 {
+    if number.is_multiple_of(3) {
         let queue = fs::read_to_string(world.agents("rpi/next-work.jsonl")).unwrap();
         edits.push(write("rpi/next-work.jsonl", &format!("{queue}{{\"ours\":{number}}}\n")));
     }

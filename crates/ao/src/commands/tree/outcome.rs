@@ -169,6 +169,9 @@ fn notes(writer: &Writer, outcome: &Outcome, expired: &[String]) -> Vec<String> 
             first.why
         ));
     }
+    if let Some(why) = &outcome.untidy {
+        notes.push(format!("the commit is done, but {why}; the next start tidies up"));
+    }
     notes.extend(
         expired
             .iter()
