@@ -105,6 +105,23 @@ fn why_needless(step: usize, trace: &Trace) -> Option<&'static str> {
 }
 
 fn why_movable(step: usize, until: usize, trace: &Trace) -> Option<&'static str> {
+    let text = trace.text(step);
+    let stands = trace.stands..trace.goes;
+    if trace.is_sync(step) && why_needless(step, trace).is_some() {
+        return Some("a sync that is not needed at all may come at any time");
+    }
+    if text.ends_with("generation.odd -> overnight/generation") && until >= trace.stands {
+        return Some("the counter was made odd before anything moved; nothing is left to do");
+    }
+    if text == "sync_dir /" && step < trace.stands && until < trace.stands {
+        return Some("if the state directory itself is lost, so is the marker: nothing is decided");
+    }
+    if stands.contains(&step) && text.starts_with("remove_file overnight/staging/") {
+        return Some("it goes with the staging anyway");
+    }
+    if stands.contains(&step) && text.contains("/fresh -> ") && stands.contains(&until) {
+        return Some("what came late is found and written again until all of it is synced");
+    }
     if trace.is_sync(step) && trace.steps_between(step, until).all(|later| trace.is_sync(later)) {
         return Some(
             "syncs with no change between them: before the last, any subset may be on disk",
