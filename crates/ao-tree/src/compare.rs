@@ -19,6 +19,10 @@ const COMPARISONS_MAX: usize = 3;
 impl<F: Fs> Door<F> {
     /// Compares until nothing that the plan touches has changed since the last look. Gives the
     /// newest snapshot and the paths that others changed meanwhile.
+    ///
+    /// The plan was made from `first` a moment ago, so only the edited files are read again. What
+    /// else changed since shows in the displaced tree; walking all of it once more would only
+    /// make that moment shorter.
     pub(crate) fn settle(
         &self,
         plan: &mut Plan,
@@ -27,21 +31,20 @@ impl<F: Fs> Door<F> {
         let mut last = first;
         let mut carried = Vec::new();
         for round in 1.. {
-            let parts = plan.parts();
-            let now = self.snapshot(|part| parts.contains(&part))?;
-            for part in parts {
-                let path = self.layout.held[part].path.as_str();
-                differences(&last.parts[part], &now.parts[part], path, &mut carried);
-            }
-            let changed = self.rebase(plan, &now)?;
-            last = now;
-            match changed {
+            match self.rebase(plan, &last)? {
                 None => break,
                 Some(path) if round == COMPARISONS_MAX => {
                     return Err(Error::Contended { comparisons: round, path: path.to_string() });
                 }
                 Some(_) => {}
             }
+            let parts = plan.parts();
+            let now = self.snapshot(|part| parts.contains(&part))?;
+            for part in parts {
+                let path = self.layout.held[part].path.as_str();
+                differences(&last.parts[part], &now.parts[part], path, &mut carried);
+            }
+            last = now;
         }
         carried.retain(|path| {
             !TreePath::parse(path).is_ok_and(|path| plan.touched.contains_key(&path))

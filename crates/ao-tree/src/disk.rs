@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::fs::{Entry, Fs, Kind, Space, Stat};
+use crate::fs::{Entry, Fs, Kind, Name, Space, Stat};
 
 /// Where `syncfs` is known to make everything durable that was written before. Elsewhere (FUSE,
 /// network file systems) each file and directory is synced by itself.
@@ -61,36 +61,28 @@ impl Fs for Disk {
     }
 
     fn list(&self, dir: &Self::Dir) -> io::Result<Vec<Entry>> {
-        // A fresh description: the offset of `dir` is shared with everyone who holds it.
-        let fresh = match rustix::fs::openat(dir, c".", directory(), Mode::empty()) {
-            Err(Errno::NOENT) => return Ok(Vec::new()),
-            opened => opened?,
-        };
-        // Not `vec![uninit; n]`: without optimization that writes every byte of it.
-        let mut buffer = Vec::with_capacity(LIST_BUFFER_BYTES);
-        let mut names = RawDir::new(&fresh, buffer.spare_capacity_mut());
         let mut entries = Vec::new();
-        while let Some(item) = names.next() {
-            let item = match item {
-                // The directory itself was removed: nothing is in it any more.
-                Err(Errno::NOENT) => break,
-                item => item?,
-            };
-            let name = item.file_name();
-            if name.to_bytes() == b"." || name.to_bytes() == b".." {
-                continue;
+        read_names(dir, |name, _, _| {
+            if let Some(stat) = self.stat(dir, name)? {
+                entries.push(Entry { name: name.to_owned(), stat });
             }
-            match rustix::fs::statx(dir, name, no_follow(), fields()) {
-                Ok(found) => entries.push(Entry {
-                    name: OsStr::from_bytes(name.to_bytes()).to_owned(),
-                    stat: stat_of(&found),
-                }),
-                // It went while the listing was read: as if it had gone before.
-                Err(Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+            Ok(())
+        })?;
         Ok(entries)
+    }
+
+    fn names(&self, dir: &Self::Dir) -> io::Result<Vec<Name>> {
+        let mut names = Vec::new();
+        read_names(dir, |name, kind, inode| {
+            // Some file systems do not keep the kind in the directory.
+            let kind = match kind {
+                Some(kind) => Some(kind),
+                None => self.stat(dir, name)?.map(|stat| stat.kind),
+            };
+            names.extend(kind.map(|kind| Name { name: name.to_owned(), kind, inode }));
+            Ok(())
+        })?;
+        Ok(names)
     }
 
     fn stat(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<Option<Stat>> {
@@ -222,8 +214,8 @@ impl Disk {
         if depth > SYNC_DEPTH_MAX {
             return Err(io::Error::other("directories nested too deeply to be synced"));
         }
-        for entry in self.list(dir)? {
-            match entry.stat.kind {
+        for entry in self.names(dir)? {
+            match entry.kind {
                 Kind::File => self.sync_file(dir, &entry.name)?,
                 Kind::Dir => self.sync_each(&self.open_dir(dir, &entry.name)?, depth + 1)?,
                 Kind::Symlink | Kind::Special => {}
@@ -231,6 +223,34 @@ impl Disk {
         }
         self.sync_dir(dir)
     }
+}
+
+/// Calls `each` with name, kind and inode. What goes while the listing is read is as if it had
+/// gone before.
+fn read_names(
+    dir: &Arc<OwnedFd>,
+    mut each: impl FnMut(&OsStr, Option<Kind>, u64) -> io::Result<()>,
+) -> io::Result<()> {
+    // A fresh description: the offset of `dir` is shared with everyone who holds it.
+    let fresh = match rustix::fs::openat(dir, c".", directory(), Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(()),
+        opened => opened?,
+    };
+    // Not `vec![uninit; n]`: without optimization that writes every byte of it.
+    let mut buffer = Vec::with_capacity(LIST_BUFFER_BYTES);
+    let mut names = RawDir::new(&fresh, buffer.spare_capacity_mut());
+    while let Some(item) = names.next() {
+        let item = match item {
+            // The directory itself was removed: nothing is in it any more.
+            Err(Errno::NOENT) => return Ok(()),
+            item => item?,
+        };
+        let name = item.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            each(OsStr::from_bytes(name), kind_of(item.file_type()), item.ino())?;
+        }
+    }
+    Ok(())
 }
 
 fn directory() -> OFlags {
@@ -249,15 +269,21 @@ fn file_system(fd: impl AsFd) -> io::Result<i64> {
     Ok(rustix::fs::fstatfs(fd)?.f_type)
 }
 
+/// `None` when the file system does not say.
+fn kind_of(kind: FileType) -> Option<Kind> {
+    match kind {
+        FileType::RegularFile => Some(Kind::File),
+        FileType::Directory => Some(Kind::Dir),
+        FileType::Symlink => Some(Kind::Symlink),
+        FileType::Unknown => None,
+        _ => Some(Kind::Special),
+    }
+}
+
 fn stat_of(found: &Statx) -> Stat {
-    let kind = match FileType::from_raw_mode(u32::from(found.stx_mode)) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Dir,
-        FileType::Symlink => Kind::Symlink,
-        _ => Kind::Special,
-    };
+    let kind = kind_of(FileType::from_raw_mode(u32::from(found.stx_mode)));
     Stat {
-        kind,
+        kind: kind.unwrap_or(Kind::Special),
         mode: u32::from(found.stx_mode) & 0o7777,
         owner: found.stx_uid,
         links: u64::from(found.stx_nlink),

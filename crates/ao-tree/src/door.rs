@@ -97,9 +97,9 @@ impl<F: Fs> Door<F> {
 
     fn empty(&self, dir: &F::Dir, name: &OsStr, inner: &F::Dir) -> io::Result<()> {
         let mut is_opened_up = false;
-        for entry in self.fs.list(inner)? {
+        for entry in self.fs.names(inner)? {
             let remove = || {
-                if entry.stat.kind == Kind::Dir {
+                if entry.kind == Kind::Dir {
                     self.remove_tree(inner, &entry.name)
                 } else {
                     self.fs.remove_file(inner, &entry.name)

@@ -44,6 +44,16 @@ pub struct Entry {
     pub stat: Stat,
 }
 
+/// An entry as its directory knows it, which is cheaper than to ask the entry itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    pub name: OsString,
+    pub kind: Kind,
+    /// Where it equals the inode of a [`Stat`], it is the same entry. Where it differs, only a
+    /// [`Fs::stat`] tells: a mount point or an overlay has two answers.
+    pub inode: u64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
     pub free_bytes: u64,
@@ -62,6 +72,11 @@ pub trait Fs {
     fn open_dir(&self, at: &Self::Dir, name: &OsStr) -> io::Result<Self::Dir>;
     /// All entries but `.` and `..`, in no particular order.
     fn list(&self, dir: &Self::Dir) -> io::Result<Vec<Entry>>;
+    /// As [`Fs::list`], without asking each entry.
+    fn names(&self, dir: &Self::Dir) -> io::Result<Vec<Name>> {
+        let name = |Entry { name, stat }| Name { name, kind: stat.kind, inode: stat.inode };
+        Ok(self.list(dir)?.into_iter().map(name).collect())
+    }
     /// `None` when there is no such entry.
     fn stat(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<Option<Stat>>;
     fn stat_dir(&self, dir: &Self::Dir) -> io::Result<Stat>;

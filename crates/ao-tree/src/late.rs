@@ -17,7 +17,7 @@ use crate::commit::{last, parent};
 use crate::compare::clash_reason;
 use crate::door::{ARCHIVE, CONFLICTS, Door};
 use crate::error::{Error, Result};
-use crate::fs::{Entry, Fs, Kind, Stat};
+use crate::fs::{Fs, Kind, Name, Stat};
 use crate::path::shown;
 use crate::plan::{Content, FILE_BYTES_MAX};
 use crate::script::{Base, Known, Planned, Work};
@@ -97,15 +97,13 @@ impl<'a, F: Fs> Late<'a, F> {
     /// Compares one displaced folder (or its absence) with what it held before.
     fn folder(&mut self, displaced: Option<&F::Dir>, base: &Base, path: &str) -> io::Result<()> {
         let door = self.door;
-        let entries = displaced.map_or(Ok(Vec::new()), |dir| door.fs.list(dir))?;
-        let mut by_name: HashMap<&OsStr, &Entry> = HashMap::with_capacity(entries.len());
+        let entries = displaced.map_or(Ok(Vec::new()), |dir| door.fs.names(dir))?;
+        let mut by_name: HashMap<&OsStr, &Name> = HashMap::with_capacity(entries.len());
         by_name.extend(entries.iter().map(|entry| (entry.name.as_os_str(), entry)));
-        let is_file = |name: &OsString| {
-            by_name.get(name.as_os_str()).is_some_and(|e| e.stat.kind != Kind::Dir)
-        };
-        let is_folder = |name: &OsString| {
-            by_name.get(name.as_os_str()).is_some_and(|e| e.stat.kind == Kind::Dir)
-        };
+        let is_file =
+            |name: &OsString| by_name.get(name.as_os_str()).is_some_and(|e| e.kind != Kind::Dir);
+        let is_folder =
+            |name: &OsString| by_name.get(name.as_os_str()).is_some_and(|e| e.kind == Kind::Dir);
         // What went comes first: a file may have made room for a folder of its name.
         for (name, was) in base.files.iter().filter(|file| !is_file(&file.0)) {
             let path = join(path, name);
@@ -123,20 +121,23 @@ impl<'a, F: Fs> Late<'a, F> {
         let Some(dir) = displaced else { return Ok(()) };
         for entry in &entries {
             let path = join(path, &entry.name);
-            if entry.stat.kind == Kind::Dir {
+            if entry.kind == Kind::Dir {
                 self.inner_folder(dir, entry, base.folder(&entry.name), &path)?;
-            } else if self.edits.contains_key(&path) {
-                self.edited(
-                    &Spot { path: &path, dir: displaced, name: &entry.name },
-                    Some(&entry.stat),
-                )?;
-            } else {
-                let was = base.file(&entry.name);
-                self.untouched(
-                    &Spot { path: &path, dir: displaced, name: &entry.name },
-                    &entry.stat,
-                    was,
-                )?;
+                continue;
+            }
+            let was = base.file(&entry.name);
+            let is_edited = self.edits.contains_key(&path);
+            if !is_edited && was.is_some_and(|was| was.inode == entry.inode) {
+                // The same inode stands in the live tree: an edit in place is there already.
+                continue;
+            }
+            let spot = Spot { path: &path, dir: displaced, name: &entry.name };
+            match (is_edited, door.fs.stat(dir, &entry.name)?, was) {
+                (true, stat, _) => self.edited(&spot, stat.as_ref())?,
+                (false, Some(stat), was) => self.untouched(&spot, &stat, was)?,
+                // Removed since the listing.
+                (false, None, Some(was)) => self.deleted(&path, &entry.name, was)?,
+                (false, None, None) => {}
             }
         }
         Ok(())
@@ -145,7 +146,7 @@ impl<'a, F: Fs> Late<'a, F> {
     fn inner_folder(
         &mut self,
         dir: &F::Dir,
-        entry: &Entry,
+        entry: &Name,
         base: Option<&Base>,
         path: &str,
     ) -> io::Result<()> {
@@ -164,7 +165,6 @@ impl<'a, F: Fs> Late<'a, F> {
         was: Option<Known>,
     ) -> io::Result<()> {
         if was.is_some_and(|was| was.inode == displaced.inode) {
-            // The same inode stands in the live tree: an edit in place is there already.
             return Ok(());
         }
         let live = self.live_stat(spot.path, spot.name)?;

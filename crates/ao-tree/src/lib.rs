@@ -42,7 +42,7 @@ pub use diff::FileDiff;
 pub use disk::Disk;
 pub use door::Door;
 pub use error::{Error, Result};
-pub use fs::{Entry, Fs, Kind, Space, Stat};
+pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
 pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, at_work, host, process_start, share};
 pub use path::{TreePath, shown};
