@@ -14,10 +14,10 @@ use crate::apply::Request;
 use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, STAGING, UNDO, generation_bytes};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
-use crate::path::TreePath;
+use crate::path::{TreePath, shown};
 use crate::plan::{Content, Plan};
 use crate::script::{BASE, Base, Origin, Planned, SCRIPT, Script, Work, history_line, to_json};
-use crate::snapshot::{Folder, Part, Snapshot, Standing};
+use crate::snapshot::{Folder, Part, Snapshot, Standing, join};
 
 pub(crate) const RECORD: &str = "record.json";
 pub(crate) const PROVENANCE: &str = "provenance.json";
@@ -160,7 +160,7 @@ impl<F: Fs> Door<F> {
             let path = &self.layout.held[part].path;
             let Part::Dir(folder) = &snapshot.parts[part] else { continue };
             let links = Links { door: self, touched: &touched };
-            links.part(path, folder, tree).map_err(Error::io(format!("stage {path}")))?;
+            links.part(path, folder, tree)?;
         }
         Ok(parts)
     }
@@ -473,10 +473,13 @@ struct Links<'a, F: Fs> {
 }
 
 impl<F: Fs> Links<'_, F> {
-    fn part(&self, path: &TreePath, folder: &Folder, tree: &F::Dir) -> io::Result<()> {
+    fn part(&self, path: &TreePath, folder: &Folder, tree: &F::Dir) -> Result<()> {
         let (above, name) = path.split_last();
-        let live = self.door.open(above)?.ok_or(io::ErrorKind::NotFound)?;
-        let staged = self.door.make_dirs(tree, above)?;
+        let open = || {
+            let live = self.door.open(above)?.ok_or(io::ErrorKind::NotFound)?;
+            Ok((live, self.door.make_dirs(tree, above)?))
+        };
+        let (live, staged) = open().map_err(Error::io(format!("stage {path}")))?;
         self.folder(&live, &staged, OsStr::new(name), folder, path.as_str())
     }
 
@@ -487,21 +490,21 @@ impl<F: Fs> Links<'_, F> {
         name: &OsStr,
         folder: &Folder,
         path: &str,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let fs = &self.door.fs;
-        fs.make_dir(staged, name, 0o700)?;
+        let doing = || Error::io(format!("stage {}", shown(path)));
+        fs.make_dir(staged, name, 0o700).map_err(doing())?;
         let from = match fs.open_dir(live, name) {
-            Ok(from) => from,
             // Removed since the last look; the displaced tree will show it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
+            from => from.map_err(doing())?,
         };
-        let to = fs.open_dir(staged, name)?;
+        let to = fs.open_dir(staged, name).map_err(doing())?;
         let touched = self.touched.get(path);
         // A folder that changes gets a new modification time by being filled after its
         // attributes; one that does not keeps the old one.
         if touched.is_some() {
-            unless_gone(fs.copy_attributes((live, name), (staged, name)))?;
+            unless_gone(fs.copy_attributes((live, name), (staged, name))).map_err(doing())?;
         }
         for entry in &folder.files {
             let is_touched = touched
@@ -509,13 +512,16 @@ impl<F: Fs> Links<'_, F> {
             if is_touched {
                 continue;
             }
-            unless_gone(fs.link((&from, &entry.name), (&to, &entry.name)))?;
+            // A kernel that protects hard links refuses files of other users: this one is named.
+            unless_gone(fs.link((&from, &entry.name), (&to, &entry.name))).map_err(|source| {
+                Error::io(format!("link {}", shown(&join(path, &entry.name))))(source)
+            })?;
         }
         for (inner_name, inner) in &folder.folders {
-            self.folder(&from, &to, inner_name, inner, &crate::snapshot::join(path, inner_name))?;
+            self.folder(&from, &to, inner_name, inner, &join(path, inner_name))?;
         }
         if touched.is_none() {
-            unless_gone(fs.copy_attributes((live, name), (staged, name)))?;
+            unless_gone(fs.copy_attributes((live, name), (staged, name))).map_err(doing())?;
         }
         Ok(())
     }

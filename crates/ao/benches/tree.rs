@@ -48,10 +48,10 @@ fn main() {
     // and the next copy would pay for the removal of this one. For the same reason a second run of
     // the benchmark right after the first one flatters.
     let places: Vec<_> = sizes.into_iter().map(measure).collect();
-    drop(places);
     // The children's high-water mark; `cp` and `sync` need a few MB.
     let peak_kb = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
     println!("peak memory of any process: {} MB", peak_kb / 1024);
+    drop(places);
 }
 
 fn measure(size: usize) -> tempfile::TempDir {
