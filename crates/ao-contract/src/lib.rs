@@ -18,6 +18,7 @@
 
 mod budget;
 mod citation;
+mod closing;
 mod confidence;
 mod config;
 mod conflict;
@@ -28,6 +29,7 @@ mod duration;
 mod edits;
 mod exit;
 mod finding;
+mod health;
 mod history;
 mod id;
 mod iteration;
@@ -54,6 +56,10 @@ mod yields;
 
 pub use budget::WarnOnlyBudget;
 pub use citation::{Citation, CitationType};
+pub use closing::{
+    ChangeStatus, CloseLoop, FeedbackVerdict, Harvest, HarvestSource, Harvested, LeftAlone,
+    PendingVerdict, Promotion, Signal, Taken, TakenFrom,
+};
 pub use confidence::{Confidence, Level};
 pub use config::{
     Config, ConsensusPolicy, CuratorConfig, DreamConfig, GuardConfig, NotifyConfig, RunnerConfig,
@@ -67,6 +73,7 @@ pub use duration::{DurationError, DurationText, format_duration, parse_duration}
 pub use edits::{Edit, Edits};
 pub use exit::Exit;
 pub use finding::Finding;
+pub use health::{FitnessReport, LoopDominance, MetricsHealth};
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
 pub use iteration::{Iteration, IterationStatus};
