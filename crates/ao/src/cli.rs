@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, demo, schema, tree};
+use crate::commands::{self, demo, flywheel, schema, tree};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -62,6 +62,9 @@ enum Command {
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
+    /// Turn what was learned and used into knowledge
+    #[command(subcommand)]
+    Flywheel(flywheel::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See on a corpus of its own that a killed commit tears nothing
@@ -88,6 +91,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
         Command::Tree(command) => tree::run(command, global, printer),
+        Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

@@ -10,6 +10,8 @@ mod bad_input;
 mod carry;
 mod demo;
 mod durable;
+mod feedback;
+mod flywheel;
 mod frame;
 mod house;
 mod lock;

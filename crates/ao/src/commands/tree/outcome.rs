@@ -37,11 +37,28 @@ pub(crate) fn report(
     global: &Global,
     printer: &Printer,
 ) -> Exit {
+    let fields = told(writer, outcome, expired, printer);
+    let mut text = String::new();
+    list_changes(&mut text, &outcome.changes);
+    text.push_str(&ending(outcome));
+    printer.answer(command, fields, &text);
+    exit(outcome, global)
+}
+
+/// What became of the edits as JSON; what is good to know of it goes to standard error.
+pub(crate) fn told(
+    writer: &Writer,
+    outcome: &Outcome,
+    expired: &[String],
+    printer: &Printer,
+) -> Value {
     let notes = notes(writer, outcome, expired);
-    let is_committed = outcome.method.is_some();
-    let fields = json!({
+    for note in &notes {
+        printer.note(&format!("{} {note}", paint(DOUBT, "note:")));
+    }
+    json!({
         "id": outcome.id,
-        "status": if is_committed { "committed" } else { "nothing-changed" },
+        "status": if outcome.method.is_some() { "committed" } else { "nothing-changed" },
         "method": outcome.method,
         "changes": outcome.changes,
         "refused": refused_json(&outcome.refused),
@@ -51,15 +68,15 @@ pub(crate) fn report(
         "recovered": recovery_json(&writer.recovery),
         "expired": expired,
         "notes": notes,
-    });
-    for note in &notes {
-        printer.note(&format!("{} {note}", paint(DOUBT, "note:")));
-    }
+    })
+}
+
+/// What was not done, and what was, for people.
+pub(crate) fn ending(outcome: &Outcome) -> String {
     let mut text = String::new();
-    list_changes(&mut text, &outcome.changes);
     list_refused(&mut text, &outcome.refused);
     list_conflicts(&mut text, &outcome.conflicts);
-    if is_committed {
+    if outcome.method.is_some() {
         let counted = count(&outcome.changes);
         let _ = writeln!(
             text,
@@ -71,11 +88,10 @@ pub(crate) fn report(
     } else {
         text.push_str("Nothing changed.\n");
     }
-    printer.answer(command, fields, &text);
-    exit(outcome, global)
+    text
 }
 
-fn exit(outcome: &Outcome, global: &Global) -> Exit {
+pub(crate) fn exit(outcome: &Outcome, global: &Global) -> Exit {
     let is_whole = outcome.refused.is_empty() && outcome.conflicts.is_empty();
     match outcome.method {
         None if !outcome.refused.is_empty() => Exit::Refused,
@@ -90,14 +106,7 @@ pub(crate) fn preview(
     conflicts: &[&Conflict],
     printer: &Printer,
 ) -> Exit {
-    let fields = json!({
-        "status": "dry-run",
-        "changes": preview.changes,
-        "refused": refused_json(&preview.refused),
-        "conflicts": conflicts,
-        "left": left_json(&preview.left),
-        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
-    });
+    let fields = previewed(preview, conflicts);
     let mut text = String::new();
     for diff in &preview.diffs {
         text.push_str(&colored(diff));
@@ -122,6 +131,18 @@ pub(crate) fn preview(
     } else {
         Exit::Done
     }
+}
+
+/// What would become of edits, as JSON.
+pub(crate) fn previewed(preview: &Preview, conflicts: &[&Conflict]) -> Value {
+    json!({
+        "status": "dry-run",
+        "changes": preview.changes,
+        "refused": refused_json(&preview.refused),
+        "conflicts": conflicts,
+        "left": left_json(&preview.left),
+        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
+    })
 }
 
 /// A diff for a terminal: coloured, and with nothing in it that could act on the terminal.
