@@ -82,7 +82,8 @@ fn visit(step: &Step, start: &SimFs, visit: Visit, stride: usize, report: &mut R
     let tape = fs.take_tape();
     let done = tap.policy().done();
     let Some(done) = done.last() else { return };
-    let tell = |why: String, then: &str| format!("{}: {why}\nat call {} {then}", visit.act, visit.at);
+    let tell =
+        |why: String, then: &str| format!("{}: {why}\nat call {} {then}", visit.act, visit.at);
     report.case(check(&fs, done).map_err(|why| tell(why, "")));
     for (at, point) in tape.points.iter().enumerate().skip(done.at_step + 1).step_by(stride) {
         for image in stops(point) {
@@ -104,7 +105,8 @@ fn check(fs: &SimFs, done: &Done) -> Result<(), String> {
     check_generation(fs)?;
     check_links(&seen)?;
     check_verified(fs)?;
-    let text = |path: &str| fs.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let text =
+        |path: &str| fs.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let (survivor, loser) = (text(SURVIVOR), text(LOSER));
     let theirs = String::from_utf8_lossy(&done.visit.text()).into_owned();
     let (act, saw) = (done.visit.act, done.saw.as_deref());
