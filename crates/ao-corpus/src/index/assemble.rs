@@ -185,7 +185,9 @@ impl<'a> Assembly<'a> {
     fn write_entries(&self, writer: &mut Writer, drafts: &[&Draft], spans: &[u8], walked_ns: i64) {
         let newest = drafts.iter().filter(|draft| draft.facts.sight == Sight::Shown);
         let newest = newest.filter_map(|draft| draft.facts.day).max();
-        let whole = Whole { totals: self.totals, newest, walked_ns };
+        let is_unreadable = |draft: &&&Draft| draft.facts.sight == Sight::Unreadable;
+        let unreadable = drafts.iter().filter(is_unreadable).count() as u64;
+        let whole = Whole { totals: self.totals, newest, unreadable, walked_ns };
         writer.section(Section::Totals, &whole.to_bytes());
         let keys = drafts.iter().map(|draft| draft.key.as_bytes());
         put_texts(writer, Section::PathEnds, Section::Paths, keys);

@@ -26,7 +26,8 @@ pub(super) struct Stamp {
 pub struct Text<'a> {
     pub title: &'a str,
     pub tags: &'a str,
-    pub body: &'a str,
+    /// One piece after the other.
+    pub body: &'a [&'a str],
 }
 
 #[derive(Debug, Clone)]
@@ -64,7 +65,7 @@ impl BatchWriter {
         if facts.sight == Sight::Shown {
             title = self.put(text.title);
             tags = self.put(text.tags);
-            body = self.put(text.body);
+            body = text.body.iter().map(|piece| self.put(piece)).sum();
         }
         let words = title + tags + body;
         let span = start..self.words.len();

@@ -1,48 +1,25 @@
-//! What an entry says about itself beside its words: how useful, how ripe, how old, and which
+//! What an entry says about itself beside its words: how useful, how mature, how old, and which
 //! names lead to it.
+
+use ao_contract::Maturity;
+use jiff::civil::Date;
 
 use super::bytes::{Cursor, put_text, put_varint};
 use super::source::Broken;
-use crate::day::Day;
-
-/// How ripe the knowledge is; nothing said counts as nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ripeness {
-    #[default]
-    Unsaid,
-    Provisional,
-    Candidate,
-    Established,
-    AntiPattern,
-}
-
-impl Ripeness {
-    const ALL: [Self; 5] =
-        [Self::Unsaid, Self::Provisional, Self::Candidate, Self::Established, Self::AntiPattern];
-
-    /// As frontmatter spells it; another word says nothing.
-    pub fn named(word: &str) -> Self {
-        Self::ALL.into_iter().find(|ripeness| ripeness.name() == word).unwrap_or_default()
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unsaid => "unsaid",
-            Self::Provisional => "provisional",
-            Self::Candidate => "candidate",
-            Self::Established => "established",
-            Self::AntiPattern => "anti-pattern",
-        }
-    }
-}
 
 /// Whether search shows the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sight {
     #[default]
     Shown,
-    /// Superseded, promoted, or not to be read at all.
+    /// Superseded or promoted.
     Hidden,
+    /// Not to be read as an entry at all.
+    Unreadable,
+}
+
+impl Sight {
+    const ALL: [Self; 3] = [Self::Shown, Self::Hidden, Self::Unreadable];
 }
 
 /// What the ranking and the lineage need to know of an entry.
@@ -50,8 +27,8 @@ pub enum Sight {
 pub struct Facts {
     /// 0 to 1.
     pub utility: Option<f64>,
-    pub ripeness: Ripeness,
-    pub day: Option<Day>,
+    pub maturity: Option<Maturity>,
+    pub day: Option<Date>,
     pub sight: Sight,
     pub id: Option<String>,
     /// What replaced it, as it names it.
@@ -64,24 +41,50 @@ pub struct Facts {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Weighed {
     pub(super) utility: Option<f64>,
-    pub(super) ripeness: Ripeness,
-    pub(super) day: Option<Day>,
+    pub(super) maturity: Option<Maturity>,
+    pub(super) day: Option<Date>,
     pub(super) sight: Sight,
 }
 
 pub(super) const WEIGHED_BYTES: usize = 16;
-const NO_DAY: u32 = i32::MIN.cast_unsigned();
+const MATURITIES: [Option<Maturity>; 5] = [
+    None,
+    Some(Maturity::Provisional),
+    Some(Maturity::Candidate),
+    Some(Maturity::Established),
+    Some(Maturity::AntiPattern),
+];
+/// No day is packed into this.
+const NO_DAY: u32 = 0;
+
+/// A day in four bytes that order as days do, for years that people write.
+pub(super) fn pack(day: Option<Date>) -> u32 {
+    let Some(day) = day.filter(|day| day.year() > 0) else { return NO_DAY };
+    let [year, month, day] =
+        [i32::from(day.year()), i32::from(day.month()), i32::from(day.day())].map(i32::cast_unsigned);
+    year << 9 | month << 5 | day
+}
+
+pub(super) fn unpack(packed: u32) -> Result<Option<Date>, Broken> {
+    if packed == NO_DAY {
+        return Ok(None);
+    }
+    let year = i16::try_from(packed >> 9).map_err(|_| Broken)?;
+    let [month, day] = [packed >> 5 & 15, packed & 31].map(|part| i8::try_from(part).unwrap_or(0));
+    Date::new(year, month, day).map(Some).map_err(|_| Broken)
+}
 
 impl Weighed {
     pub(super) fn of(facts: &Facts) -> Self {
-        let Facts { utility, ripeness, day, sight, .. } = *facts;
-        Self { utility, ripeness, day, sight }
+        let Facts { utility, maturity, day, sight, .. } = *facts;
+        Self { utility, maturity, day, sight }
     }
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.utility.unwrap_or(f64::NAN).to_le_bytes());
-        out.extend_from_slice(&self.day.map_or(NO_DAY, |day| day.0.cast_unsigned()).to_le_bytes());
-        out.push(self.ripeness as u8);
+        out.extend_from_slice(&pack(self.day).to_le_bytes());
+        let maturity = MATURITIES.iter().position(|maturity| *maturity == self.maturity);
+        out.push(u8::try_from(maturity.unwrap_or_default()).unwrap_or_default());
         out.push(self.sight as u8);
         out.extend_from_slice(&[0; 2]);
     }
@@ -89,10 +92,10 @@ impl Weighed {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Broken> {
         let mut cursor = Cursor::new(bytes);
         let utility = Some(f64::from_le_bytes(cursor.array()?)).filter(|value| !value.is_nan());
-        let day = Some(cursor.u32()?).filter(|day| *day != NO_DAY);
-        let ripeness = *Ripeness::ALL.get(usize::from(cursor.u8()?)).ok_or(Broken)?;
-        let sight = if cursor.u8()? == 0 { Sight::Shown } else { Sight::Hidden };
-        Ok(Self { utility, ripeness, day: day.map(|day| Day(day.cast_signed())), sight })
+        let day = unpack(cursor.u32()?)?;
+        let maturity = *MATURITIES.get(usize::from(cursor.u8()?)).ok_or(Broken)?;
+        let sight = *Sight::ALL.get(usize::from(cursor.u8()?)).ok_or(Broken)?;
+        Ok(Self { utility, maturity, day, sight })
     }
 }
 

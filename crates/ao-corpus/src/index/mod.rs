@@ -5,25 +5,35 @@
 //! entries: not on their order, not on the number of threads, not on the machine.
 
 mod assemble;
+mod build;
 mod bytes;
+mod cache;
 mod draft;
+mod entry;
 mod facts;
 mod formula;
 mod image;
 mod interner;
+mod old;
 mod question;
 mod rank;
 mod reader;
 mod source;
 
 pub use draft::Text;
-pub use facts::{Facts, Ripeness, Sight};
+pub use cache::{Keep, Opened, Place, State};
+pub use entry::facts_of;
+pub use facts::{Facts, Sight};
 pub use formula::RERANKED;
 pub use question::{QUESTION_WORDS_MAX, Question};
 pub use rank::{Part, PartKind, Ranked};
 pub use source::Broken;
 
-use crate::day::Day;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::corpus::Entry;
 use draft::{BatchWriter, Stamp};
 use reader::Reader;
 
@@ -45,6 +55,11 @@ impl Index {
         Ok(Self { reader: Reader::new(assemble::assemble(vec![batch.finish()], 0)?)? })
     }
 
+    /// An index of entries that are in memory.
+    pub fn of_entries(entries: &[Arc<Entry>]) -> Result<Self, Broken> {
+        Ok(Self { reader: Reader::new(assemble::assemble(build::batches(entries), 0)?)? })
+    }
+
     /// All entries, hidden ones among them.
     pub fn len(&self) -> usize {
         self.reader.entries
@@ -59,8 +74,13 @@ impl Index {
         self.reader.whole.totals.entries
     }
 
+    /// Files that should be entries and cannot be read as such.
+    pub fn unreadable(&self) -> u64 {
+        self.reader.whole.unreadable
+    }
+
     /// The newest day that a shown entry says.
-    pub fn newest(&self) -> Option<Day> {
+    pub fn newest(&self) -> Option<Date> {
         self.reader.whole.newest
     }
 
@@ -77,7 +97,7 @@ impl Index {
         &self,
         question: &Question,
         depth: usize,
-        as_of: Option<Day>,
+        as_of: Option<Date>,
     ) -> Result<Vec<Ranked>, Broken> {
         match as_of {
             None => rank::rank(&self.reader, question, depth, |_| Ok(true)),

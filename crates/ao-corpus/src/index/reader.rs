@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
+use jiff::civil::Date;
+
 use super::bytes::Cursor;
 use super::draft::Stamp;
-use super::facts::{Facts, WEIGHED_BYTES, Weighed, read_names};
+use super::facts::{Facts, WEIGHED_BYTES, Weighed, pack, read_names, unpack};
 use super::formula::Totals;
 use super::image::{Image, Section};
 use super::source::Broken;
-use crate::day::Day;
 
-const NO_DAY: i64 = i64::MIN;
 const STAMP_BYTES: usize = 40;
 const STEM_BYTES: usize = 20;
 
@@ -19,7 +19,9 @@ const STEM_BYTES: usize = 20;
 pub(super) struct Whole {
     pub(super) totals: Totals,
     /// The newest day that any shown entry says.
-    pub(super) newest: Option<Day>,
+    pub(super) newest: Option<Date>,
+    /// Files that should be entries and cannot be read as such.
+    pub(super) unreadable: u64,
     /// When the walk began that this index is of; nanoseconds since the epoch.
     pub(super) walked_ns: i64,
 }
@@ -27,14 +29,12 @@ pub(super) struct Whole {
 impl Whole {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let Totals { entries, words, sum_df, sum_title_df } = self.totals;
-        let newest = self.newest.map_or(NO_DAY, |day| i64::from(day.0));
         let mut bytes = Vec::new();
-        for number in [entries, words, sum_df, sum_title_df] {
+        for number in [entries, words, sum_df, sum_title_df, self.unreadable] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for number in [newest, self.walked_ns] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
+        bytes.extend_from_slice(&self.walked_ns.to_le_bytes());
+        bytes.extend_from_slice(&pack(self.newest).to_le_bytes());
         bytes
     }
 
@@ -46,9 +46,8 @@ impl Whole {
             sum_df: cursor.u64()?,
             sum_title_df: cursor.u64()?,
         };
-        let newest = Some(cursor.i64()?).filter(|day| *day != NO_DAY);
-        let newest = newest.and_then(|day| i32::try_from(day).ok()).map(Day);
-        Ok(Self { totals, newest, walked_ns: cursor.i64()? })
+        let (unreadable, walked_ns) = (cursor.u64()?, cursor.i64()?);
+        Ok(Self { totals, unreadable, walked_ns, newest: unpack(cursor.u32()?)? })
     }
 }
 
@@ -95,8 +94,8 @@ impl Reader {
     }
 
     pub(super) fn facts(&self, entry: usize) -> Result<Facts, Broken> {
-        let Weighed { utility, ripeness, day, sight } = self.weighed(entry)?;
-        let mut facts = Facts { utility, ripeness, day, sight, ..Facts::default() };
+        let Weighed { utility, maturity, day, sight } = self.weighed(entry)?;
+        let mut facts = Facts { utility, maturity, day, sight, ..Facts::default() };
         let names = self.image.text(Section::NameEnds, Section::Names, entry)?;
         read_names(&names, &mut facts)?;
         Ok(facts)
