@@ -8,7 +8,7 @@
 use std::fs::File as StdFile;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ao_tree::Stat;
 
@@ -24,7 +24,7 @@ use crate::corpus::Kind;
 use crate::files::{File, Files, Left};
 
 /// Where the cache lies beneath `.agents/`.
-pub const FOLDER: &str = "ao/index";
+const FOLDER: &str = "ao/index";
 const FILE: &str = "search.idx";
 /// Kernels stamp files with a clock that ticks; no tick is longer.
 const TICK_NS: i64 = 20_000_000;
@@ -325,9 +325,4 @@ impl Old {
         let start = if entry == 0 { 0 } else { u32::from_le_bytes(ends[entry - 1]) as usize };
         self.paths.get(start..end)
     }
-}
-
-/// Where a tree's cache is, for those who delete it.
-pub fn cache_file(agents: &Path) -> PathBuf {
-    agents.join(FOLDER).join(FILE)
 }

@@ -216,11 +216,4 @@ impl Image {
         let source = Source::File(Blocks::new(file, body, checks.to_vec()));
         Ok(Self { source, ends, sealed: Sealed::No })
     }
-
-    /// The same, read and checked as a whole.
-    pub(super) fn into_memory(self) -> Result<Self, Broken> {
-        let end = self.ends[SECTIONS - 1];
-        let body = self.source.range(0..end)?.into_owned();
-        Ok(Self { source: Source::Memory(body), ends: self.ends, sealed: Sealed::No })
-    }
 }

@@ -92,6 +92,16 @@ impl Index {
         self.reader.facts(entry)
     }
 
+    /// The part of [`Index::facts`] that a score needs; the names are left out.
+    pub fn weights(&self, entry: usize) -> Result<Facts, Broken> {
+        self.reader.weights(entry)
+    }
+
+    /// How much of a question's worth an entry has: 1 if it has every word.
+    pub fn coverage(&self, question: &Question, entry: usize) -> Result<f64, Broken> {
+        rank::coverage(&self.reader, question, entry)
+    }
+
     /// The best `depth` entries by their words alone; none that is dated after `as_of`.
     pub fn rank(
         &self,

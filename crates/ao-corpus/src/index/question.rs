@@ -72,6 +72,8 @@ pub(super) struct Asked {
     pub(super) words: Vec<AskedWord>,
     pub(super) forms: Vec<AskedForm>,
     pub(super) pairs: Vec<AskedPair>,
+    /// How many different stems the index does not have.
+    pub(super) unknown: u32,
     /// All forms of all stems, sorted, each with the place of its stem.
     word_of_form: Vec<(u32, usize)>,
     /// A bit a form, modulo the number of bits: most words of an entry were not asked for, and
@@ -85,6 +87,7 @@ impl Asked {
     pub(super) fn of(reader: &Reader, question: &Question) -> Result<Self, Broken> {
         let (mut words, mut forms) = (Vec::<AskedWord>::new(), Vec::<AskedForm>::new());
         let mut word_of_form = Vec::new();
+        let mut unknown = 0;
         // For each word of the question the place of its stem, if the index has it.
         let mut places: Vec<Option<usize>> = Vec::new();
         for (index, (text, stem)) in question.words.iter().enumerate() {
@@ -92,7 +95,10 @@ impl Asked {
             places.push(match earlier {
                 Some(earlier) => places[earlier],
                 None => match reader.find_stem(stem)? {
-                    None => None,
+                    None => {
+                        unknown += 1;
+                        None
+                    }
                     Some(id) => {
                         let count = question.words.iter().filter(|(_, other)| other == stem);
                         let word = asked_word(reader, id, text, count.count())?;
@@ -118,7 +124,7 @@ impl Asked {
             maybe[slot] |= bit;
         }
         let pairs = pairs(&places, &words);
-        Ok(Self { words, forms, pairs, word_of_form, maybe })
+        Ok(Self { words, forms, pairs, unknown, word_of_form, maybe })
     }
 
     /// The place of the asked word that a form belongs to.

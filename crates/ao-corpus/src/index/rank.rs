@@ -139,6 +139,23 @@ pub(super) fn explain(
     Ok(parts)
 }
 
+/// The share of a question's worth that an entry has. A word that nobody has is worth as much as a
+/// word can be.
+pub(super) fn coverage(reader: &Reader, question: &Question, entry: usize) -> Result<f64, Broken> {
+    let asked = Asked::of(reader, question)?;
+    let mut matches = Matches::default();
+    matches.read(reader, &asked, entry)?;
+    let unknown = f64::from(asked.unknown) * reader.whole.totals.rarity(0);
+    let (mut has, mut all) = (0.0, unknown);
+    for (index, word) in asked.words.iter().enumerate() {
+        all += word.worth;
+        if matches.hits.iter().any(|hit| hit.word == index) {
+            has += word.worth;
+        }
+    }
+    Ok(if all > 0.0 { has / all } else { 0.0 })
+}
+
 /// A word of the question that an entry has.
 #[derive(Debug, Clone, Copy)]
 struct Hit {

@@ -93,9 +93,13 @@ impl Reader {
         Weighed::read(&self.image.record::<WEIGHED_BYTES>(Section::Weighed, entry)?)
     }
 
-    pub(super) fn facts(&self, entry: usize) -> Result<Facts, Broken> {
+    pub(super) fn weights(&self, entry: usize) -> Result<Facts, Broken> {
         let Weighed { utility, maturity, day, sight } = self.weighed(entry)?;
-        let mut facts = Facts { utility, maturity, day, sight, ..Facts::default() };
+        Ok(Facts { utility, maturity, day, sight, ..Facts::default() })
+    }
+
+    pub(super) fn facts(&self, entry: usize) -> Result<Facts, Broken> {
+        let mut facts = self.weights(entry)?;
         let names = self.image.text(Section::NameEnds, Section::Names, entry)?;
         read_names(&names, &mut facts)?;
         Ok(facts)
