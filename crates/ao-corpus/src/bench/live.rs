@@ -98,16 +98,17 @@ pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
 
 fn probes(corpus: &Corpus) -> Vec<BenchQuestion> {
     let is_shown = |entry: &&Arc<Entry>| facts_of(entry).sight == Sight::Shown;
-    let mut shown: Vec<&Arc<Entry>> = corpus.entries.iter().filter(is_shown).collect();
-    let usage = Usage::of(&shown);
-    shown.sort_by_key(|entry| (hash(&entry.path), entry.path.as_str()));
-    shown.truncate(PROBED_MAX);
-    shown.sort_by(|a, b| a.path.cmp(&b.path));
+    let shown: Vec<&Arc<Entry>> = corpus.entries.iter().filter(is_shown).collect();
+    let mut probed = shown.clone();
+    probed.sort_by_key(|entry| (hash(&entry.path), entry.path.as_str()));
+    probed.truncate(PROBED_MAX);
+    probed.sort_by(|a, b| a.path.cmp(&b.path));
+    let usage = Usage::of(&shown, &probed);
     let probe = |entry: &&Arc<Entry>| {
         let expected = BTreeMap::from([(entry.path.clone(), 1.0)]);
         question(QuestionSource::Probe, usage.probe(entry).unwrap_or_default(), &expected)
     };
-    crate::files::in_parallel(&shown, probe)
+    crate::files::in_parallel(&probed, probe)
 }
 
 fn question(

@@ -3,10 +3,10 @@
 //! A probe is made of a sentence of an entry: its rarest words, without those of the title and
 //! without those that no other entry has, which would find it by themselves. A sentence counts only
 //! if it reads as the corpus reads: of a sensible length, with enough of the words that many
-//! entries share. Noise has no such sentence, so an entry whose text was lost has no probe, and that
+//! entries share, in an order that others use too. Noise has no such sentence, so an entry whose text was lost has no probe, and that
 //! is a miss: a bench that asked noise for its own noise would find it well.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::corpus::Entry;
@@ -20,37 +20,60 @@ const COMMON_ONE_IN: usize = 10;
 const COMMON_MIN: usize = 2;
 /// A sentence reads as text if one word in this many is common.
 const READABLE_ONE_IN: usize = 5;
+/// And if at least this part of the usual share of its neighbours is known from other entries.
+const USUAL_PART: f64 = 0.7;
 /// In a smaller corpus few words are in two entries: there a word may be an entry's own.
 const SMALL_CORPUS: usize = 200;
 /// With fewer entries nothing can be said about what is common.
 const TINY_CORPUS: usize = 3;
-const PROBE_WORDS_MAX: usize = 6;
+const PROBE_WORDS_MAX: usize = 8;
 const PROBE_WORDS_MIN: usize = 3;
-const WORD_CHARS_MIN: usize = 3;
+const WORD_CHARS_MIN: usize = 2;
 
-/// How many entries have each word, stop words among them.
+/// How many entries have each word, stop words among them, and each two neighbours.
 #[derive(Debug)]
 pub(super) struct Usage {
     entries: usize,
     counts: HashMap<String, usize>,
+    pairs: HashMap<u64, usize>,
+    /// The share of a sentence's neighbours that other entries have too, in the middle of all
+    /// sentences that were looked at.
+    usual_share: f64,
 }
 
 impl Usage {
-    pub(super) fn of(entries: &[&Arc<Entry>]) -> Self {
-        let sets = crate::files::in_parallel(entries, |entry| {
-            let mut set = BTreeSet::new();
-            words::each_word(entry.document.body(), |word| {
-                if !set.contains(word) {
-                    set.insert(word.to_owned());
-                }
-            });
-            set
-        });
-        let mut counts = HashMap::new();
-        for word in sets.into_iter().flatten() {
-            *counts.entry(word).or_insert(0) += 1;
+    /// What is usual in `entries`; `probed` are the ones among them that will be asked for probes.
+    pub(super) fn of(entries: &[&Arc<Entry>], probed: &[&Arc<Entry>]) -> Self {
+        let looked: Vec<Vec<Vec<String>>> =
+            crate::files::in_parallel(probed, |entry| sentences(entry.document.body()));
+        let wanted: HashSet<u64> = looked.iter().flatten().flat_map(|s| pairs_of(s)).collect();
+        let met = crate::files::in_parallel(entries, |entry| met(entry, &wanted));
+        let (mut counts, mut pairs) = (HashMap::new(), HashMap::new());
+        for (words, neighbours) in met {
+            for word in words {
+                *counts.entry(word).or_insert(0) += 1;
+            }
+            for pair in neighbours {
+                *pairs.entry(pair).or_insert(0) += 1;
+            }
         }
-        Self { entries: entries.len(), counts }
+        let mut usage = Self { entries: entries.len(), counts, pairs, usual_share: 0.0 };
+        let is_sentence = |sentence: &&Vec<String>| SENTENCE_WORDS.contains(&sentence.len());
+        let mut shares: Vec<f64> =
+            looked.iter().flatten().filter(is_sentence).map(|s| usage.shared(s)).collect();
+        shares.sort_by(f64::total_cmp);
+        usage.usual_share = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
+        usage
+    }
+
+    /// The share of a sentence's neighbours that another entry has too.
+    fn shared(&self, sentence: &[String]) -> f64 {
+        let (mut all, mut shared) = (0_u32, 0_u32);
+        for pair in pairs_of(sentence) {
+            all += 1;
+            shared += u32::from(self.pairs.get(&pair).is_some_and(|count| *count > 1));
+        }
+        if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
     }
 
     fn count(&self, word: &str) -> usize {
@@ -65,44 +88,83 @@ impl Usage {
         let common = sentence.iter().filter(|word| self.is_common(word)).count();
         SENTENCE_WORDS.contains(&sentence.len())
             && (self.entries < TINY_CORPUS || common * READABLE_ONE_IN >= sentence.len())
+            && self.shared(sentence) >= self.usual_share * USUAL_PART
     }
 
-    /// The words of a sentence that can be asked for, with how rare they are.
-    fn askable(&self, sentence: &[String], title: &BTreeSet<String>) -> Vec<(usize, usize, String)> {
+    /// The rarest words of a sentence that can be asked for, in their order.
+    fn askable(&self, sentence: &[String], title: &BTreeSet<String>) -> Vec<Askable> {
         let others = if self.entries < SMALL_CORPUS { 1 } else { 2 };
         let mut stems = BTreeSet::new();
         let mut askable = Vec::new();
         for (at, word) in sentence.iter().enumerate() {
-            let is_word = word.chars().count() >= WORD_CHARS_MIN
-                && !word.chars().all(|c| c.is_ascii_digit())
-                && !words::is_stop_word(word)
-                && self.count(word) >= others;
+            let count = self.count(word);
+            let is_word = word.chars().count() >= WORD_CHARS_MIN && !words::is_stop_word(word);
             let stem = words::stem(word);
-            if is_word && !title.contains(&stem) && stems.insert(stem) {
-                askable.push((self.count(word), at, word.clone()));
+            if is_word && count >= others && !title.contains(&stem) && stems.insert(stem) {
+                askable.push(Askable { count, at, word: word.clone() });
             }
         }
+        askable.sort_by_key(|askable| (askable.count, askable.at));
+        askable.truncate(PROBE_WORDS_MAX);
+        askable.sort_by_key(|askable| askable.at);
         askable
     }
 
-    /// A question for an entry, if its text gives one.
+    /// A question for an entry, if its text gives one: of the sentence that tells most.
     pub(super) fn probe(&self, entry: &Entry) -> Option<String> {
         let title: BTreeSet<String> = words::stems(&entry.title()).into_iter().collect();
-        let mut usable = Vec::new();
+        let mut best: Option<(f64, Vec<Askable>)> = None;
         for sentence in sentences(entry.document.body()) {
+            if !self.is_readable(&sentence) {
+                continue;
+            }
             let askable = self.askable(&sentence, &title);
-            if self.is_readable(&sentence) && askable.len() >= PROBE_WORDS_MIN {
-                usable.push(askable);
+            if askable.len() < PROBE_WORDS_MIN {
+                continue;
+            }
+            let tells = askable.iter().map(|askable| self.tells(askable.count)).sum();
+            if best.as_ref().is_none_or(|(most, _)| tells > *most) {
+                best = Some((tells, askable));
             }
         }
-        let pick = usize::try_from(hash(&entry.path) % (usable.len().max(1) as u64)).unwrap_or(0);
-        let mut rarest = usable.into_iter().nth(pick)?;
-        rarest.sort_unstable();
-        rarest.truncate(PROBE_WORDS_MAX);
-        rarest.sort_unstable_by_key(|(_, at, _)| *at);
-        let words: Vec<String> = rarest.into_iter().map(|(_, _, word)| word).collect();
+        let words: Vec<String> = best?.1.into_iter().map(|askable| askable.word).collect();
         Some(words.join(" "))
     }
+
+    /// How much a word that so many entries have tells one from the others.
+    fn tells(&self, count: usize) -> f64 {
+        let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        libm::log((number(self.entries) + 1.0) / number(count.max(1)))
+    }
+}
+
+/// A word that can be asked for.
+#[derive(Debug)]
+struct Askable {
+    count: usize,
+    at: usize,
+    word: String,
+}
+
+/// The words of an entry, and those of the wanted neighbours that it has; each once.
+fn met(entry: &Entry, wanted: &HashSet<u64>) -> (BTreeSet<String>, BTreeSet<u64>) {
+    let (mut words, mut neighbours) = (BTreeSet::new(), BTreeSet::new());
+    for sentence in sentences(entry.document.body()) {
+        neighbours.extend(pairs_of(&sentence).filter(|pair| wanted.contains(pair)));
+        words.extend(sentence);
+    }
+    (words, neighbours)
+}
+
+/// Each two neighbours as a number.
+fn pairs_of(sentence: &[String]) -> impl Iterator<Item = u64> {
+    sentence.windows(2).map(|two| {
+        let bytes = two[0].bytes().chain([b' ']).chain(two[1].bytes());
+        // FNV-1a: that two pairs fall together is rare, and does no harm.
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    })
 }
 
 /// The same on every machine, and nothing to do with what names look like.
