@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::{
     Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits,
     Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker, MetricsHealth,
-    MorningPacket, NextWork, Provenance, Record, RunnerReport, Summary, Synthesis, Taken,
-    WarnOnlyBudget,
+    MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport, Summary, Synthesis,
+    Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -84,7 +84,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 25] = [
+const FORMATS: [Format; 26] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
@@ -105,6 +105,7 @@ const FORMATS: [Format; 25] = [
     format!("record", Record, Ao),
     format!("history", HistoryLine, Ao),
     format!("archive-provenance", Provenance, Ao),
+    format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),
     format!("warn-only-budget", WarnOnlyBudget, Ao),
     format!("config", Config, Others),

@@ -13,10 +13,10 @@ use jiff::civil::Date;
 
 use crate::corpus::Corpus;
 use crate::files::Left;
-use crate::lineage::Lineage;
 use crate::logs::Logs;
 use crate::signals::PROMOTE_AT;
 use crate::taken::Ledger;
+use crate::whereabouts::Whereabouts;
 use crate::{feedback, promote};
 
 /// What a corpus must be read from for its loop to be closed.
@@ -60,19 +60,19 @@ pub fn close_loop(
     settings: &Settings<'_>,
 ) -> Closing {
     let Settings { root, now, as_of, min_age, ref except } = *settings;
-    let lineage = Lineage::of(corpus);
+    let today = Whereabouts::of(corpus);
     let day = as_of.or_else(|| corpus.newest());
     let judged = feedback::judge(
         corpus,
-        &lineage,
+        &today,
         logs,
         &mut ledger,
         feedback::Told { root, now, as_of, except },
     );
-    let promoted = promote::promote(corpus, &lineage, promote::Told { now, day, min_age, except });
+    let promoted = promote::promote(corpus, &today, promote::Told { now, day, min_age, except });
     let mut edits = promoted.edits;
     edits.extend(judged.edits);
-    edits.extend(ledger.edits());
+    edits.extend(ledger.edits(feedback::GROUP));
     let mut unused = logs.unused.clone();
     unused.extend(judged.unused);
     Closing {

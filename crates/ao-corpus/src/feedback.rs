@@ -12,11 +12,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::corpus::{Corpus, Entry, Kind};
-use crate::lineage::Lineage;
 use crate::logs::{CITATIONS, FEEDBACK, Logs, Mention};
-use crate::propose;
+use crate::propose::Group;
 use crate::reward::{APPLIED, BYPASS, REFERENCE, Standing, Verdict};
 use crate::taken::Ledger;
+use crate::whereabouts::Whereabouts;
+
+/// Judgements and what is written down of them.
+pub(crate) const GROUP: Group<'_> = Group("feedback");
 
 /// What the judging is told.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +57,7 @@ enum Worth {
 
 pub(crate) fn judge(
     corpus: &Corpus,
-    lineage: &Lineage<'_>,
+    today: &Whereabouts<'_>,
     logs: &Logs,
     ledger: &mut Ledger,
     told: Told<'_>,
@@ -68,7 +71,7 @@ pub(crate) fn judge(
         if is_taken || is_later(mention, told.as_of) || !seen.insert((from, &mention.key)) {
             continue;
         }
-        match entry_of(mention, lineage, told.root) {
+        match entry_of(mention, today, told.root) {
             Ok(entry) if told.except.contains(&entry.path) => {}
             Ok(entry) => {
                 let judgement = Judgement { mention, from, worth };
@@ -137,11 +140,11 @@ fn is_later(mention: &Mention, as_of: Option<Date>) -> bool {
 
 fn entry_of<'a>(
     mention: &Mention,
-    lineage: &Lineage<'a>,
+    today: &Whereabouts<'a>,
     root: &Path,
 ) -> Result<&'a Entry, String> {
     let name = local(mention, root).ok_or("names an entry of another place")?;
-    let entry = lineage.resolve(name).ok_or("names no entry of this corpus")?;
+    let entry = today.resolve(name).ok_or("names no entry of this corpus")?;
     if !matches!(entry.kind, Kind::Learning | Kind::Pattern) {
         return Err(format!("names a {}, which has no utility", entry.kind.name()));
     }
@@ -208,7 +211,8 @@ fn take(
         before.utility,
         after.utility
     );
-    let edit = propose::write(&entry.path, &edited, reason, &[CITATIONS, FEEDBACK]);
+    let bytes = (document.bytes(), edited.bytes());
+    let edit = GROUP.change(&entry.path, bytes, &reason, &[CITATIONS, FEEDBACK]);
     Ok((edit, verdict(entry, judgements.len(), &before, &after)))
 }
 

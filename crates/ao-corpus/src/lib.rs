@@ -3,29 +3,34 @@
 //! This room reads a tree and proposes edits; it never writes one. It knows no clock and no
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
+pub mod bench;
 mod closing;
 mod corpus;
 mod document;
 mod feedback;
 mod files;
-mod lineage;
+pub mod index;
+pub mod lineage;
 mod logs;
+pub mod lookup;
 mod names;
+pub mod passage;
 mod promote;
 mod propose;
 pub mod reward;
+pub mod search;
 mod secrets;
 pub mod signals;
 mod specific;
 mod taken;
+mod whereabouts;
 pub mod words;
 
 pub use closing::{CLOSED, Closing, Settings, close_loop};
-
 pub use corpus::{Corpus, Entry, Kind, SEARCHED};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
-pub use files::{File, Files, Left, in_parallel};
-pub use lineage::Lineage;
+pub use files::{File, Files, Left, in_parallel, read_one};
 pub use logs::{Logs, Mention, Outcome};
 pub use secrets::looks_secret;
 pub use taken::{Ledger, LedgerError};
+pub use whereabouts::Whereabouts;

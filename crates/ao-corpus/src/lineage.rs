@@ -1,160 +1,178 @@
-//! Which entry a name means today.
-//!
-//! Logs, notes and other repositories name entries as they were called when they were read. An
-//! entry that was merged, promoted or replaced since is found under its old names too.
+//! Names, and where they lead: an entry that was merged, superseded or promoted is still found by
+//! the name it had.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::corpus::{Corpus, Entry, Kind};
+use crate::index::{Broken, Facts, Index, Sight};
 
-/// Longer chains of successors are circles or mistakes.
-const CHAIN_MAX: usize = 32;
+/// No chain of successors is followed further.
+const STEPS_MAX: usize = 64;
 
+/// How a name leads to an entry; what stands first wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Path,
+    FileName,
+    Stem,
+    Id,
+    /// It was merged into the entry.
+    Merged,
+}
+
+/// Which entries a name means.
 #[derive(Debug)]
-pub struct Lineage<'a> {
-    corpus: &'a Corpus,
-    /// Names that entries have.
-    present: HashMap<&'a str, usize>,
-    /// Names that entries had.
-    past: HashMap<String, usize>,
+pub struct Lineage {
+    names: BTreeMap<String, Vec<(Way, usize)>>,
+    entries: Vec<(String, Facts)>,
 }
 
-impl<'a> Lineage<'a> {
-    pub fn of(corpus: &'a Corpus) -> Self {
-        let mut lineage = Self { corpus, present: HashMap::new(), past: HashMap::new() };
-        // Where two entries have one name, the one that is most clearly knowledge has it.
-        let mut order: Vec<usize> = (0..corpus.entries.len()).collect();
-        order.sort_by_key(|at| rank(corpus.entries[*at].kind));
-        for at in order {
-            let entry: &'a Entry = &corpus.entries[at];
-            lineage.present.entry(&entry.path).or_insert(at);
-            lineage.present.entry(entry.name()).or_insert(at);
-            lineage.present.entry(entry.stem()).or_insert(at);
-            for key in ["id", "merged_from", "promoted_from"] {
-                for name in entry.document.texts(key) {
-                    lineage.past.entry(bare(&name).to_owned()).or_insert(at);
-                    lineage.past.entry(stem(&name).to_owned()).or_insert(at);
+/// Where a name leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// To this entry, over these others in order: each was replaced by the next.
+    Entry { path: String, over: Vec<String> },
+    /// To an entry that was replaced by something that is not there.
+    Orphan { path: String, over: Vec<String>, missing: String },
+    /// To several entries.
+    Several(Vec<String>),
+    Nothing,
+}
+
+impl Lineage {
+    pub fn of(index: &Index) -> Result<Self, Broken> {
+        let mut entries = Vec::with_capacity(index.len());
+        for entry in 0..index.len() {
+            entries.push((index.key(entry)?, index.facts(entry)?));
+        }
+        Ok(Self::of_facts(entries))
+    }
+
+    /// Entries by path, with what they say about themselves.
+    pub fn of_facts(entries: Vec<(String, Facts)>) -> Self {
+        let mut names: BTreeMap<String, Vec<(Way, usize)>> = BTreeMap::new();
+        for (entry, (path, facts)) in entries.iter().enumerate() {
+            let mut put =
+                |way, name: &str| names.entry(name.to_owned()).or_default().push((way, entry));
+            let file_name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+            put(Way::Path, path);
+            put(Way::FileName, file_name);
+            if let Some((stem, _)) = file_name.rsplit_once('.') {
+                put(Way::Stem, stem);
+            }
+            if let Some(id) = &facts.id {
+                put(Way::Id, id);
+            }
+            for name in &facts.merged_from {
+                put(Way::Merged, bare(name));
+            }
+        }
+        Self { names, entries }
+    }
+
+    /// Follows a path, a file's name with or without its ending, or an id.
+    pub fn find(&self, name: &str) -> Found {
+        let mut over = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut candidates = self.candidates(name);
+        for _ in 0..STEPS_MAX {
+            let entry = match candidates[..] {
+                [] => break,
+                [entry] => entry,
+                _ => {
+                    let path = |entry: &usize| self.entries[*entry].0.clone();
+                    return Found::Several(candidates.iter().map(path).collect());
                 }
+            };
+            let (path, facts) = &self.entries[entry];
+            if facts.sight != Sight::Hidden || facts.successors.is_empty() || !seen.insert(entry) {
+                return Found::Entry { path: path.clone(), over };
             }
+            let next = facts.successors.iter().map(|next| self.candidates(next));
+            candidates = next.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+            if candidates.is_empty() {
+                let missing = facts.successors[0].clone();
+                return Found::Orphan { path: path.clone(), over, missing };
+            }
+            over.push(path.clone());
         }
-        lineage
+        Found::Nothing
     }
 
-    /// The entry that a name means: the one that has it, or that took its place.
-    pub fn resolve(&self, name: &str) -> Option<&'a Arc<Entry>> {
-        let mut at = self.find(name)?;
-        for _ in 0..CHAIN_MAX {
-            let entry = &self.corpus.entries[at];
-            if !entry.document.is_hidden() {
-                return Some(entry);
-            }
-            let next = ["superseded_by", "promoted_to"]
-                .iter()
-                .filter_map(|key| entry.document.text(key))
-                .find_map(|name| self.find(&name));
-            match next {
-                Some(next) if next != at => at = next,
-                _ => return Some(entry),
-            }
-        }
-        None
-    }
-
-    /// Whether an entry has or had this name; what is pending, or was, may share it with what it
-    /// is promoted to.
-    pub fn knows(&self, name: &str) -> bool {
-        let kind = self.find(name).map(|at| self.corpus.entries[at].kind);
-        kind.is_some_and(|kind| !matches!(kind, Kind::Pending | Kind::Processed))
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
+    /// All entries that a name means in the strongest way that it means any; hidden ones only if
+    /// there are no others.
+    fn candidates(&self, name: &str) -> Vec<usize> {
         let name = bare(name);
-        let present = |name: &str| self.present.get(name).copied();
-        let past = |name: &str| self.past.get(name).copied();
-        let stem = stem(name);
-        let exact = present(name).or_else(|| past(name)).or_else(|| past(stem));
-        let Some((folder, _)) = name.split_once('/') else {
-            return exact.or_else(|| present(stem));
-        };
-        // A path that leads nowhere: the file may have moved, but not to another kind.
-        let filed = || present(&name.replacen("/pending/", "/processed/", 1));
-        let moved = || present(stem).filter(|at| self.folder(*at) == folder);
-        exact.or_else(filed).or_else(moved)
-    }
-
-    fn folder(&self, at: usize) -> &str {
-        self.corpus.entries[at].path.split_once('/').map_or("", |(folder, _)| folder)
+        let with_ending = format!("{name}.md");
+        let spelled = [self.names.get(name), self.names.get(&with_ending)];
+        let mut found: Vec<(Way, usize)> = spelled.into_iter().flatten().flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup_by_key(|(_, entry)| *entry);
+        let Some((strongest, _)) = found.iter().min() else { return Vec::new() };
+        let strongest = *strongest;
+        let mut entries: Vec<usize> =
+            found.into_iter().filter(|(way, _)| *way == strongest).map(|(_, entry)| entry).collect();
+        let is_shown = |entry: &usize| self.entries[*entry].1.sight == Sight::Shown;
+        if entries.iter().any(is_shown) {
+            entries.retain(is_shown);
+        }
+        entries
     }
 }
 
-/// A name without what only says where the corpus is.
+/// A name as it stands beneath `.agents/`, whatever stands before that.
 fn bare(name: &str) -> &str {
-    let name = name.trim().trim_start_matches("[[").trim_end_matches("]]");
-    let name = name.strip_prefix("./").unwrap_or(name);
-    name.strip_prefix(".agents/").unwrap_or(name)
-}
-
-fn stem(name: &str) -> &str {
-    let name = bare(name);
-    let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
-    file.strip_suffix(".md").or_else(|| file.strip_suffix(".jsonl")).unwrap_or(file)
-}
-
-fn rank(kind: Kind) -> usize {
-    const ORDER: [Kind; 8] = [
-        Kind::Learning,
-        Kind::Pattern,
-        Kind::Finding,
-        Kind::Knowledge,
-        Kind::Research,
-        Kind::Wiki,
-        Kind::Pending,
-        Kind::Processed,
-    ];
-    ORDER.iter().position(|other| *other == kind).unwrap_or(ORDER.len())
+    let name = name.trim();
+    let name = name.rsplit_once(".agents/").map_or(name, |(_, rest)| rest);
+    name.strip_prefix("./").unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn corpus(files: &[(&str, &str)]) -> Corpus {
-        let mut corpus = Corpus::default();
-        for (path, text) in files {
-            let entry = Entry::parse(path, || Ok(text.as_bytes().to_vec())).unwrap().unwrap();
-            corpus.entries.push(Arc::new(entry));
-        }
-        corpus.entries.sort_by(|a, b| a.path.cmp(&b.path));
-        corpus
+    fn entry(path: &str, facts: Facts) -> (String, Facts) {
+        (path.to_owned(), facts)
+    }
+
+    fn replaced(by: &str) -> Facts {
+        Facts { sight: Sight::Hidden, successors: vec![by.to_owned()], ..Facts::default() }
+    }
+
+    fn to(path: &str, over: &[&str]) -> Found {
+        let over = over.iter().map(|path| (*path).to_owned()).collect();
+        Found::Entry { path: path.to_owned(), over }
     }
 
     #[test]
-    fn old_names_lead_to_the_entry_of_today() {
-        let corpus = corpus(&[
-            ("learnings/a.md", "---\nid: L1\nmerged_from: [b, c.md, L7]\n---\n"),
-            ("learnings/old.md", "---\nsuperseded_by: b\n---\n"),
-            ("learnings/x.md", "---\nsuperseded_by: y\n---\n"),
-            ("learnings/y.md", "---\nsuperseded_by: x.md\n---\n"),
-            ("learnings/gone.md", "---\nsuperseded_by: nobody\n---\n"),
-            ("knowledge/processed/p.md", "---\npromoted_to: learnings/a.md\n---\n"),
-            ("patterns/p.md", "# another\n"),
-            ("learnings/sub/moved.md", "# moved\n"),
+    fn old_names_lead_to_what_replaced_them() {
+        let survivor = Facts {
+            id: Some("L1".into()),
+            merged_from: vec!["learnings/gone.md".into(), "L9".into()],
+            ..Facts::default()
+        };
+        let lineage = Lineage::of_facts(vec![
+            entry("learnings/a.md", replaced("b")),
+            entry("learnings/b.md", replaced(".agents/learnings/c.md")),
+            entry("learnings/c.md", survivor),
+            entry("learnings/lost.md", replaced("nowhere")),
+            entry("learnings/one.md", replaced("two")),
+            entry("learnings/two.md", replaced("one")),
+            entry("patterns/same.md", Facts::default()),
+            entry("research/same.md", Facts::default()),
         ]);
-        let lineage = Lineage::of(&corpus);
-        let path = |name: &str| lineage.resolve(name).map(|entry| entry.path.as_str());
-        for name in ["a", "a.md", "learnings/a.md", ".agents/learnings/a.md", "L1", "[[a]]"] {
-            assert_eq!(path(name), Some("learnings/a.md"), "{name}");
+        let c = to("learnings/c.md", &["learnings/a.md", "learnings/b.md"]);
+        for name in ["a", "a.md", "learnings/a.md", ".agents/learnings/a.md", "/x/.agents/learnings/a.md"] {
+            assert_eq!(lineage.find(name), c, "{name}");
         }
-        for name in ["b", "b.md", "c", ".agents/learnings/c.md", "L7", "old"] {
-            assert_eq!(path(name), Some("learnings/a.md"), "{name}");
+        for name in ["c", "L1", "learnings/gone.md", "L9"] {
+            assert_eq!(lineage.find(name), to("learnings/c.md", &[]), "{name}");
         }
-        assert_eq!(path("knowledge/pending/p.md"), Some("learnings/a.md"));
-        assert_eq!(path("p"), Some("patterns/p.md"));
-        assert_eq!(path("learnings/moved.md"), Some("learnings/sub/moved.md"));
-        assert_eq!(path("findings/moved.md"), None);
-        assert_eq!(path("gone"), Some("learnings/gone.md"));
-        assert_eq!(path("x"), None, "a circle leads nowhere");
-        assert_eq!(path("zzz"), None);
+        assert!(matches!(lineage.find("lost"), Found::Orphan { missing, .. } if missing == "nowhere"));
+        // A circle ends.
+        assert!(matches!(lineage.find("one"), Found::Entry { .. }));
+        assert!(matches!(lineage.find("same"), Found::Several(paths) if paths.len() == 2));
+        assert_eq!(lineage.find("patterns/same.md"), to("patterns/same.md", &[]));
+        assert_eq!(lineage.find("nobody"), Found::Nothing);
+        assert_eq!(lineage.find(""), Found::Nothing);
     }
 }

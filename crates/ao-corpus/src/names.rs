@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::corpus::Corpus;
-use crate::lineage::Lineage;
+use crate::whereabouts::Whereabouts;
 use crate::words::each_word;
 
 const SLUG_BYTES_MAX: usize = 60;
@@ -31,22 +31,22 @@ pub(crate) fn slug(title: &str, or: &str) -> String {
 /// new entry.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
-    lineage: &'a Lineage<'a>,
+    today: &'a Whereabouts<'a>,
     taken: HashSet<String>,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn of(corpus: &Corpus, lineage: &'a Lineage<'a>) -> Self {
+    pub(crate) fn of(corpus: &Corpus, today: &'a Whereabouts<'a>) -> Self {
         let entries = corpus.entries.iter().map(|entry| fold(&entry.path));
         // What could not be read is there all the same.
         let left = corpus.left.iter().map(|left| fold(&left.path));
-        Self { lineage, taken: entries.chain(left).collect() }
+        Self { today, taken: entries.chain(left).collect() }
     }
 
     /// `folder/stem.ending`, with a number where any entry has or had that name.
     pub(crate) fn unique(&mut self, folder: &str, stem: &str, ending: &str, hash: &str) -> String {
-        let lineage = self.lineage;
-        self.first_free(folder, stem, ending, hash, |path| !lineage.knows(path))
+        let today = self.today;
+        self.first_free(folder, stem, ending, hash, |path| !today.knows(path))
     }
 
     /// `folder/stem.ending`, with a number where a file is there. For what nobody looks up.
@@ -97,8 +97,8 @@ mod tests {
         assert_eq!(slug("数据", "x"), "x");
         assert!(slug(&"long ".repeat(40), "x").len() <= SLUG_BYTES_MAX);
         let corpus = Corpus::default();
-        let lineage = Lineage::of(&corpus);
-        let mut names = Names::of(&corpus, &lineage);
+        let today = Whereabouts::of(&corpus);
+        let mut names = Names::of(&corpus, &today);
         assert_eq!(names.unique("learnings", "A", "md", "ff"), "learnings/A.md");
         assert_eq!(names.unique("learnings", "a", "md", "ff"), "learnings/a-2.md");
     }

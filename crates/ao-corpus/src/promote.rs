@@ -9,11 +9,11 @@ use jiff::civil::Date;
 
 use crate::corpus::{Corpus, Entry, Kind};
 use crate::document::Document;
-use crate::lineage::Lineage;
 use crate::names::{Names, slug};
-use crate::propose;
+use crate::propose::Group;
 use crate::secrets::looks_secret;
 use crate::signals::{self, Judgement, PROMOTE_AT, labelled};
+use crate::whereabouts::Whereabouts;
 
 const PENDING: &str = "knowledge/pending/";
 const PROCESSED: &str = "knowledge/processed";
@@ -49,13 +49,13 @@ pub(crate) fn text_hash(document: &Document) -> Option<String> {
 /// Every text that the corpus has, or had before it was promoted, with the path of the entry.
 pub(crate) fn known_texts(
     corpus: &Corpus,
-    lineage: &Lineage<'_>,
+    today: &Whereabouts<'_>,
 ) -> HashMap<String, Option<String>> {
     let mut known = HashMap::new();
     for entry in &corpus.entries {
         let path = match entry.kind {
             Kind::Learning | Kind::Finding | Kind::Pattern => Some(entry.path.clone()),
-            Kind::Processed => lineage
+            Kind::Processed => today
                 .resolve(&entry.path)
                 .filter(|now| now.kind != Kind::Processed)
                 .map(|now| now.path.clone()),
@@ -71,9 +71,9 @@ pub(crate) fn known_texts(
     known
 }
 
-pub(crate) fn promote(corpus: &Corpus, lineage: &Lineage<'_>, told: Told<'_>) -> Promoted {
-    let mut known = known_texts(corpus, lineage);
-    let mut names = Names::of(corpus, lineage);
+pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) -> Promoted {
+    let mut known = known_texts(corpus, today);
+    let mut names = Names::of(corpus, today);
     let mut promoted = Promoted::default();
     for entry in corpus.entries.iter().filter(|entry| entry.kind == Kind::Pending) {
         let mut verdict = PendingVerdict {
@@ -225,7 +225,8 @@ fn file_as_learning(
     verdict.reason = format!("it scored {score}, and {PROMOTE_AT} is needed");
     verdict.promoted_to = Some(path.clone());
     let reason = format!("promoted: it scored {score}");
-    let mut edits = vec![propose::write(&path, &learning, reason, &[&entry.path])];
+    let add = Group(&entry.path).add(&path, learning.bytes(), &reason, &[&entry.path]);
+    let mut edits = vec![add];
     edits.extend(file(entry, &processed, &format!("promoted to {path}"), names));
     Ok(edits)
 }
@@ -244,8 +245,9 @@ fn file(entry: &Entry, processed: &Document, why: &str, names: &mut Names<'_>) -
     let stem = name.strip_suffix(".md").unwrap_or(name);
     let hash = blake3::hash(processed.bytes()).to_hex();
     let path = names.unique_file(&folder, stem, "md", &hash);
+    let group = Group(&entry.path);
     vec![
-        propose::write(&path, processed, why.to_owned(), &[&entry.path]),
-        propose::delete(&entry.path, why.to_owned(), &[&path]),
+        group.add(&path, processed.bytes(), why, &[&entry.path]),
+        group.delete(&entry.path, entry.document.bytes(), why, &[&path]),
     ]
 }

@@ -139,7 +139,7 @@ pub fn judge(document: &Document) -> Judgement {
         see("confidence", amount, Some(confidence.to_string()));
     }
     see("placeholder", PLACEHOLDER, first(&|sentence| phrase(sentence, &PLACEHOLDERS)));
-    let sum: f64 = found.iter().map(|signal| signal.amount.get()).sum();
+    let sum = found.iter().fold(0.0, |sum, signal| sum + signal.amount.get());
     let score = (sum.clamp(0.0, 1.0) * 100.0).round() / 100.0;
     Judgement { score, signals: found, has_claim: text.has_claim() }
 }

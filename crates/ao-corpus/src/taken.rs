@@ -14,7 +14,7 @@ use ao_tree::{Edit, FILE_BYTES_MAX};
 use crate::document::Form;
 use crate::files::Files;
 use crate::logs::read_file;
-use crate::propose;
+use crate::propose::Group;
 
 const FOLDER: &str = "knowledge/taken";
 
@@ -85,9 +85,10 @@ impl Ledger {
     }
 
     /// The edits that write down what was added.
-    pub fn edits(&self) -> Vec<Edit> {
+    pub(crate) fn edits(&self, group: Group<'_>) -> Vec<Edit> {
         let edit = |(path, fresh): (&String, &Vec<Taken>)| {
-            let mut bytes = self.files.get(path).cloned().unwrap_or_default();
+            let before = self.files.get(path);
+            let mut bytes = before.cloned().unwrap_or_default();
             if bytes.last().is_some_and(|last| *last != b'\n') {
                 bytes.push(b'\n');
             }
@@ -97,7 +98,10 @@ impl Ledger {
                 bytes.push(b'\n');
             }
             let reason = format!("{} taken, and not to be taken again", fresh.len());
-            propose::write_bytes(path, bytes, reason, &[])
+            match before {
+                Some(before) => group.change(path, (before, &bytes), &reason, &[]),
+                None => group.add(path, &bytes, &reason, &[]),
+            }
         };
         self.fresh.iter().map(edit).collect()
     }

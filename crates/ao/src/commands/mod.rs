@@ -2,6 +2,11 @@
 
 pub(crate) mod demo;
 pub(crate) mod flywheel;
+mod library;
+pub(crate) mod lookup;
 mod proposal;
+pub(crate) mod retrieval_bench;
 pub(crate) mod schema;
+pub(crate) mod search;
+pub(crate) mod show;
 pub(crate) mod tree;

@@ -88,7 +88,9 @@ fn settle<P: Proposal>(
     let mut except = BTreeSet::new();
     for _ in 0..TURNS_MAX {
         let proposal = plan(&except)?;
-        let preview = door.preview(proposal.edits().to_vec())?;
+        // Each by itself: otherwise all of a group are refused for the sake of one.
+        let alone = |edit: &Edit| Edit { group: None, ..edit.clone() };
+        let preview = door.preview(proposal.edits().iter().map(alone).collect())?;
         if preview.refused.is_empty() {
             return Ok((proposal, preview));
         }

