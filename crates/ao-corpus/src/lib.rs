@@ -5,7 +5,9 @@
 
 mod corpus;
 mod document;
+pub mod duplicates;
 mod files;
+mod passages;
 pub mod words;
 
 pub use corpus::{Corpus, Entry, Kind, SEARCHED};
