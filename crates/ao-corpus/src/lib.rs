@@ -7,6 +7,7 @@ mod corpus;
 mod document;
 pub mod duplicates;
 mod files;
+pub mod merge;
 mod passages;
 pub mod words;
 

@@ -133,7 +133,9 @@ fn ends_sentence(before: &str, last: char, after: &str) -> bool {
     let stop = before.trim_end_matches(['"', '\'', ')', '*', '_', '`']);
     let is_stop = stop.ends_with(['.', '!', '?']);
     let next = after.trim_start().chars().next();
-    is_stop && !last.is_whitespace() && next.is_some_and(|c| !c.is_lowercase() && !c.is_ascii_digit())
+    is_stop
+        && !last.is_whitespace()
+        && next.is_some_and(|c| !c.is_lowercase() && !c.is_ascii_digit())
 }
 
 fn is_heading(line: &str) -> bool {

@@ -8,19 +8,29 @@
 //!
 //! Where a text came from is no claim: two sessions that learned the same name different sources.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::features::{hash, mix, stem_hash};
 use super::vocabulary;
 use crate::corpus::Entry;
 use crate::passages::{Shape, item_mark, passages};
-use crate::words;
 
 /// Headings over what is no claim.
 const ASIDE: [&str; 12] = [
-    "source", "sources", "provenance", "origin", "references", "related", "see also", "session",
-    "sessions", "links", "variants", "evidence source",
+    "source",
+    "sources",
+    "provenance",
+    "origin",
+    "references",
+    "related",
+    "see also",
+    "session",
+    "sessions",
+    "links",
+    "variants",
+    "evidence source",
 ];
 /// Longer remains are different texts.
 const WORDS_MAX: usize = 4_000;
@@ -28,18 +38,21 @@ const WORDS_MAX: usize = 4_000;
 const LIKE_MIN: f64 = 0.3;
 /// Texts that each have more than this share of their own are not copies.
 const OWN_MAX: f64 = 0.15;
+/// A word that is gone here and comes so many words further on was moved within its sentence, as in
+/// "prefer this over that".
+const MOVED_WITHIN: usize = 12;
 /// What stands for the mark of an item or a heading.
 const MARK: &str = "-";
 /// What stands for the entry's own name.
-const SELF: &str = "§";
+const SELF: u64 = 1;
 
 /// One word of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
     /// Lower case, without the signs around it.
     text: String,
-    /// What it is compared by.
-    key: String,
+    /// What it is compared by: a hash of its stem, or of itself where it is a name.
+    key: u64,
     /// Written as a name or as code.
     is_name: bool,
 }
@@ -85,7 +98,7 @@ impl Claims {
         }
         for word in claims.passages.iter_mut().flatten() {
             if own.iter().flatten().any(|name| *name == word.text) {
-                SELF.clone_into(&mut word.key);
+                word.key = SELF;
             }
         }
         claims.passages.retain(|passage| !passage.is_empty());
@@ -95,7 +108,7 @@ impl Claims {
 
     /// A title in the header and again in the body is one claim.
     fn drop_repeated(&mut self) {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         self.passages.retain(|passage| seen.insert(joined(passage)));
     }
 
@@ -120,7 +133,7 @@ impl Claims {
     }
 }
 
-pub(crate) fn is_aside_heading(heading: &str) -> bool {
+fn is_aside_heading(heading: &str) -> bool {
     let bare = heading.trim_matches(|c: char| c == '#' || c == ':' || c.is_whitespace());
     ASIDE.iter().any(|aside| bare.eq_ignore_ascii_case(aside))
 }
@@ -134,7 +147,7 @@ fn words_of(text: &str, shape: Shape) -> Vec<Word> {
     };
     let mut is_code = shape == Shape::Code;
     let mut found: Vec<Word> = Vec::new();
-    found.extend(mark.map(|mark| Word { text: mark.into(), key: mark.into(), is_name: false }));
+    found.extend(mark.map(|mark| Word { text: mark.into(), key: 0, is_name: false }));
     for raw in text.split_whitespace() {
         let ticks = raw.matches('`').count();
         let in_code = is_code || ticks > 0;
@@ -161,21 +174,23 @@ fn word_of(raw: &str, in_code: bool) -> Option<Word> {
         || bare.starts_with('-')
         || bare.chars().any(|c| "_/.:=<>$#@(){}[]\\".contains(c));
     let is_plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
-    let key = if is_plain && !in_code { words::stem(&text) } else { text.clone() };
+    let key = if is_plain && !in_code { stem_hash(&text) } else { hash(text.as_bytes()) };
     Some(Word { text, key, is_name })
 }
 
-fn joined(passage: &[Word]) -> String {
-    passage.iter().map(|word| word.key.as_str()).collect::<Vec<_>>().join(" ")
+/// What a passage is compared by.
+fn joined(passage: &[Word]) -> u64 {
+    passage.iter().fold(0, |key, word| mix(key ^ word.key))
 }
 
 /// The passages of each side that the other does not have.
-fn remains<'a>(ours: &'a [Vec<Word>], theirs: &'a [Vec<Word>]) -> (Vec<&'a [Word]>, Vec<&'a [Word]>) {
-    let keys = |side: &[Vec<Word>]| -> std::collections::BTreeSet<String> {
-        side.iter().map(|passage| joined(passage)).collect()
-    };
+fn remains<'a>(
+    ours: &'a [Vec<Word>],
+    theirs: &'a [Vec<Word>],
+) -> (Vec<&'a [Word]>, Vec<&'a [Word]>) {
+    let keys = |side: &[Vec<Word>]| side.iter().map(|p| joined(p)).collect::<BTreeSet<u64>>();
     let (our_keys, their_keys) = (keys(ours), keys(theirs));
-    let without = |side: &'a [Vec<Word>], keys: &std::collections::BTreeSet<String>| {
+    let without = |side: &'a [Vec<Word>], keys: &BTreeSet<u64>| {
         side.iter().filter(|p| !keys.contains(&joined(p))).map(Vec::as_slice).collect()
     };
     (without(ours, &their_keys), without(theirs, &our_keys))
@@ -257,10 +272,10 @@ impl Alone {
 }
 
 fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
-    let keys = |side: &[Word]| side.iter().map(|word| word.key.clone()).collect::<Vec<_>>();
+    let keys = |side: &[Word]| side.iter().map(|word| word.key).collect::<Vec<_>>();
     let ops = capture_diff_slices(Algorithm::Myers, &keys(ours), &keys(theirs));
     let mut stand_ins = Vec::new();
-    let mut moved: BTreeMap<&str, [bool; 2]> = BTreeMap::new();
+    let (mut gone, mut come): (Vec<(usize, &Word)>, Vec<(usize, &Word)>) = Default::default();
     for apart in ops.chunk_by(|one, other| is_equal(one) == is_equal(other)) {
         let (first, last) = (&apart[0], &apart[apart.len() - 1]);
         if is_equal(first) {
@@ -271,15 +286,19 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
         if let Some(why) = flip(old, new) {
             return Verdict::Differ(why);
         }
-        for (side, words) in [old, new].into_iter().enumerate() {
-            for word in words.iter().filter(|word| is_claim(word)) {
-                moved.entry(&word.key).or_default()[side] = true;
-            }
-        }
+        let at = first.old_range().start;
+        gone.extend(old.iter().filter(|word| is_claim(word)).map(|word| (at, word)));
+        come.extend(new.iter().filter(|word| is_claim(word)).map(|word| (at, word)));
         stand_ins.extend(pairs(old, new));
     }
-    if let Some((word, _)) = moved.iter().find(|(_, sides)| **sides == [true, true]) {
-        return Verdict::Differ(format!("`{word}` stands at another place"));
+    let is_moved = |(at, word): &&(usize, &Word)| {
+        let near = |(there, other): &(usize, &Word)| {
+            other.key == word.key && *there != *at && there.abs_diff(*at) <= MOVED_WITHIN
+        };
+        come.iter().any(near)
+    };
+    if let Some((_, word)) = gone.iter().find(is_moved) {
+        return Verdict::Differ(format!("`{}` stands at another place", word.text));
     }
     Verdict::Wording(stand_ins)
 }
@@ -299,7 +318,8 @@ fn has_number(word: &Word) -> bool {
 
 /// What turns the claim where `old` stands on one side and `new` on the other.
 fn flip(old: &[Word], new: &[Word]) -> Option<String> {
-    let negations = |side: &[Word]| side.iter().filter(|w| vocabulary::is_negation(&w.text)).count();
+    let negations =
+        |side: &[Word]| side.iter().filter(|w| vocabulary::is_negation(&w.text)).count();
     let texts = |side: &[Word]| side.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join(" ");
     let told = || format!("`{}` against `{}`", texts(old), texts(new));
     if negations(old) != negations(new) {
@@ -321,15 +341,18 @@ fn flip(old: &[Word], new: &[Word]) -> Option<String> {
     if !times(old).is_empty() && !times(new).is_empty() && times(old) != times(new) {
         return Some(told());
     }
-    let clashes = |one: &Word| {
-        new.iter().any(|other| {
-            let units = vocabulary::is_unit(&one.text) && vocabulary::is_unit(&other.text);
-            let names = one.is_name && other.is_name && !has_number(one) && !has_number(other);
-            one.key != other.key
-                && (units || names || vocabulary::are_opposites(&one.text, &other.text))
-        })
+    let is_clash = |one: &Word, other: &Word| {
+        let units = vocabulary::is_unit(&one.text) && vocabulary::is_unit(&other.text);
+        let names = one.is_name && other.is_name && !has_number(one) && !has_number(other);
+        let is_apart = units || names || vocabulary::are_opposites(&one.text, &other.text);
+        one.key != other.key && is_apart
     };
-    old.iter().any(clashes).then(told)
+    let clashes = if old.len() == new.len() {
+        old.iter().zip(new).any(|(one, other)| is_clash(one, other))
+    } else {
+        old.iter().any(|one| new.iter().any(|other| is_clash(one, other)))
+    };
+    clashes.then(told)
 }
 
 /// The numbers of one side, with their units where these are written to them.
@@ -364,16 +387,19 @@ fn short_unit(unit: &str) -> String {
 fn split_unit(text: &str) -> String {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
-    if vocabulary::is_unit(unit) { format!("{number}{}", short_unit(unit)) } else { text.to_owned() }
+    if vocabulary::is_unit(unit) {
+        format!("{number}{}", short_unit(unit))
+    } else {
+        text.to_owned()
+    }
 }
 
 /// Words of both sides that stand for each other and each carry a claim.
 fn pairs(old: &[Word], new: &[Word]) -> Vec<(String, String)> {
     let is_both = |(one, other): &(&Word, &Word)| is_claim(one) && is_claim(other);
-    let text = |(one, other): (&Word, &Word)| (one.key.clone(), other.key.clone());
-    let differ = |(one, other): &(&Word, &Word)| {
-        one.key != other.key && !is_slip(&one.text, &other.text)
-    };
+    let text = |(one, other): (&Word, &Word)| (one.text.clone(), other.text.clone());
+    let differ =
+        |(one, other): &(&Word, &Word)| one.key != other.key && !is_slip(&one.text, &other.text);
     if old.len() == new.len() {
         return old.iter().zip(new).filter(is_both).filter(differ).map(text).collect();
     }
@@ -393,8 +419,11 @@ fn is_slip(one: &str, other: &str) -> bool {
     };
     let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let is_word = a.len() > 4 && a.iter().chain(&b).all(|c| c.is_alphabetic());
-    let differing: Vec<usize> =
-        if a.len() == b.len() { (0..a.len()).filter(|at| a[*at] != b[*at]).collect() } else { vec![] };
+    let differing: Vec<usize> = if a.len() == b.len() {
+        (0..a.len()).filter(|at| a[*at] != b[*at]).collect()
+    } else {
+        vec![]
+    };
     let is_swap = matches!(differing[..], [x, y] if y == x + 1 && a[x] == b[y] && a[y] == b[x]);
     is_word && (is_swap || squeeze(one) == squeeze(other))
 }

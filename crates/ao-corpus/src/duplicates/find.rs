@@ -8,9 +8,7 @@ use super::features::{Features, overlap};
 use super::rank::Rank;
 use super::sketch::{Bands, Sketch, Sketcher};
 use super::wander::Wander;
-use super::{
-    MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN,
-};
+use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
 use crate::corpus::{Entry, Kind};
 use crate::document::Form;
 use crate::files::in_parallel;
@@ -98,7 +96,13 @@ fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
     // Texts of two words have no pair; then the words stand for it.
     let set = if features.pairs.is_empty() { &features.stems } else { &features.pairs };
     let sketch = sketcher.sketch(set);
-    Some(Looked { path: entry.path.clone(), kind: entry.kind, rank: Rank::of(entry), features, sketch })
+    Some(Looked {
+        path: entry.path.clone(),
+        kind: entry.kind,
+        rank: Rank::of(entry),
+        features,
+        sketch,
+    })
 }
 
 /// Two entries that were compared.
@@ -111,7 +115,8 @@ struct Compared {
 
 impl Compared {
     fn is_mergeable(&self, looked: &[Looked]) -> bool {
-        let stems = looked[self.one].features.stems.len().min(looked[self.other].features.stems.len());
+        let stems =
+            looked[self.one].features.stems.len().min(looked[self.other].features.stems.len());
         let is_near = self.stems >= MERGE_STEMS_MIN && self.pairs >= MERGE_PAIRS_MIN;
         let is_same = self.stems >= 1.0;
         (is_near && stems >= NEAR_STEMS_MIN) || is_same
@@ -216,7 +221,10 @@ fn told(looked: &[Looked], pair: &Compared, why: Option<String>) -> Pair {
 }
 
 /// Around each entry, from the best on, those of its copies that are nobody's yet.
-fn stars(looked: &[Looked], edges: &BTreeMap<usize, Vec<(usize, &Compared, bool)>>) -> Vec<Cluster> {
+fn stars(
+    looked: &[Looked],
+    edges: &BTreeMap<usize, Vec<(usize, &Compared, bool)>>,
+) -> Vec<Cluster> {
     let mut is_taken = vec![false; looked.len()];
     let mut clusters = Vec::new();
     for (survivor, near) in edges {

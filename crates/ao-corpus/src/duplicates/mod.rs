@@ -18,8 +18,7 @@ pub use claims::{Claims, Verdict};
 pub use features::{Features, overlap};
 pub use find::{Cluster, Duplicates, Member, Pair, Source, find};
 pub use rank::Rank;
-pub(crate) use claims::is_aside_heading;
-pub(crate) use rank::SOURCES;
+pub(crate) use vocabulary::is_colour;
 
 /// Entries of which both hold are merged, if they claim the same.
 pub const MERGE_STEMS_MIN: f64 = 0.7;

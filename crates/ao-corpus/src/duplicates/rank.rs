@@ -22,9 +22,15 @@ pub struct Rank {
 }
 
 /// Fields that name what an entry was learned from.
-pub(crate) const SOURCES: [&str; 8] = [
-    "source_session", "source_bead", "source-bead", "source_phase", "source-phase",
-    "source_artifact", "promoted_from", "original_path",
+const SOURCES: [&str; 8] = [
+    "source_session",
+    "source_bead",
+    "source-bead",
+    "source_phase",
+    "source-phase",
+    "source_artifact",
+    "promoted_from",
+    "original_path",
 ];
 
 impl Rank {

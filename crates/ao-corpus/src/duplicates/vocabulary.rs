@@ -16,7 +16,7 @@ const RETRACTIONS: &str = "wrong false incorrect untrue obsolete outdated deprec
     disproven refuted retracted revoked invalid mistaken";
 /// One word of each side, at the same place of a sentence, and the sentences contradict each other.
 const OPPOSITES: &str = "always/never/rarely/seldom/sometimes/hardly/barely often/rarely/seldom/never/hardly \
-    usually/rarely/seldom/never/hardly mostly/rarely/seldom/never frequently/rarely/seldom/never \
+    usually/rarely/seldom/never/hardly frequently/rarely/seldom/never \
     enable/disable/block allow/deny/forbid/disallow/prohibit/block/refuse/reject permit/forbid/deny/prohibit \
     accept/reject/refuse/decline safe/unsafe/dangerous/risky secure/insecure \
     true/false on/off yes/no with/without before/after above/below over/under up/down \
@@ -133,7 +133,7 @@ pub(super) fn is_unit(word: &str) -> bool {
     SETS.units.contains(word)
 }
 
-pub(super) fn is_colour(word: &str) -> bool {
+pub(crate) fn is_colour(word: &str) -> bool {
     let is_adverb = word.len() > 4 && word.ends_with("ly");
     is_adverb || SETS.colours.contains(word) || words::is_stop_word(word)
 }

@@ -47,7 +47,15 @@ mod tests {
     fn a_word_that_stands_for_many_wanders_and_two_of_one_sort_do_not() {
         let habit = pairs(&[("zig", "cache"), ("lock", "zig"), ("zig", "run"), ("index", "zig")]);
         let contrast = pairs(&[("tab", "space"), ("tab", "space")]);
-        let sort = pairs(&[("a", "b"), ("a", "c"), ("a", "d"), ("a", "e"), ("b", "c"), ("b", "d"), ("b", "e")]);
+        let sort = pairs(&[
+            ("a", "b"),
+            ("a", "c"),
+            ("a", "d"),
+            ("a", "e"),
+            ("b", "c"),
+            ("b", "d"),
+            ("b", "e"),
+        ]);
         let wander = Wander::of(habit.iter().chain(&contrast).chain(&sort));
         assert!(wander.excuses("zig", "lock") && wander.excuses("cache", "zig"));
         assert!(!wander.excuses("tab", "space") && !wander.excuses("a", "b"));
