@@ -54,3 +54,25 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     file.read_exact(&mut last)?;
     Ok(last == [b'\n'])
 }
+
+/// Makes the folders of `path` that are missing beneath `root`. A symlink on the way is refused:
+/// it could lead out of the tree.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
+    let mut folder = root.to_owned();
+    for name in path.split('/') {
+        folder.push(name);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match std::fs::create_dir(&folder) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                    _ => {}
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -15,7 +15,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::features::{hash, mix, stem_hash};
 use super::vocabulary;
 use crate::corpus::Entry;
-use crate::passages::{Shape, item_mark, passages};
+use crate::pieces::{Shape, item_mark, pieces};
 
 /// Headings over what is no claim.
 const ASIDE: [&str; 12] = [
@@ -34,7 +34,7 @@ const ASIDE: [&str; 12] = [
 ];
 /// Longer remains are different texts.
 const WORDS_MAX: usize = 4_000;
-/// Remaining passages that share less than this of their words do not speak of the same.
+/// Remaining pieces that share less than this of their words do not speak of the same.
 const LIKE_MIN: f64 = 0.3;
 /// Texts that each have more than this share of their own are not copies.
 const OWN_MAX: f64 = 0.15;
@@ -57,10 +57,10 @@ struct Word {
     is_name: bool,
 }
 
-/// What an entry claims, passage by passage.
+/// What an entry claims, piece by piece.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
-    passages: Vec<Vec<Word>>,
+    pieces: Vec<Vec<Word>>,
 }
 
 /// How two entries' claims stand to each other.
@@ -82,26 +82,26 @@ impl Claims {
         let mut claims = Self::default();
         for key in ["title", "summary", "pattern", "detection_question", "checklist_item"] {
             if let Some(text) = document.text(key) {
-                claims.passages.push(words_of(&text, Shape::Sentence));
+                claims.pieces.push(words_of(&text, Shape::Sentence));
             }
         }
         let body = document.body();
         let mut is_aside = false;
-        for passage in passages(body) {
-            let text = &body[passage.span.clone()];
-            if passage.shape == Shape::Heading {
+        for piece in pieces(body) {
+            let text = &body[piece.span.clone()];
+            if piece.shape == Shape::Heading {
                 is_aside = is_aside_heading(text);
             }
             if !is_aside {
-                claims.passages.push(words_of(text, passage.shape));
+                claims.pieces.push(words_of(text, piece.shape));
             }
         }
-        for word in claims.passages.iter_mut().flatten() {
+        for word in claims.pieces.iter_mut().flatten() {
             if own.iter().flatten().any(|name| *name == word.text) {
                 word.key = SELF;
             }
         }
-        claims.passages.retain(|passage| !passage.is_empty());
+        claims.pieces.retain(|piece| !piece.is_empty());
         claims.drop_repeated();
         claims
     }
@@ -109,16 +109,16 @@ impl Claims {
     /// A title in the header and again in the body is one claim.
     fn drop_repeated(&mut self) {
         let mut seen = BTreeSet::new();
-        self.passages.retain(|passage| seen.insert(joined(passage)));
+        self.pieces.retain(|piece| seen.insert(joined(piece)));
     }
 
     pub fn is_empty(&self) -> bool {
-        self.passages.is_empty()
+        self.pieces.is_empty()
     }
 
     /// Lays two texts side by side.
     pub fn compare(&self, other: &Self) -> Verdict {
-        let (ours, theirs) = remains(&self.passages, &other.passages);
+        let (ours, theirs) = remains(&self.pieces, &other.pieces);
         if ours.is_empty() && theirs.is_empty() {
             return Verdict::Same;
         }
@@ -178,12 +178,12 @@ fn word_of(raw: &str, in_code: bool) -> Option<Word> {
     Some(Word { text, key, is_name })
 }
 
-/// What a passage is compared by.
-fn joined(passage: &[Word]) -> u64 {
-    passage.iter().fold(0, |key, word| mix(key ^ word.key))
+/// What a piece is compared by.
+fn joined(piece: &[Word]) -> u64 {
+    piece.iter().fold(0, |key, word| mix(key ^ word.key))
 }
 
-/// The passages of each side that the other does not have.
+/// The pieces of each side that the other does not have.
 fn remains<'a>(
     ours: &'a [Vec<Word>],
     theirs: &'a [Vec<Word>],
@@ -196,7 +196,7 @@ fn remains<'a>(
     (without(ours, &their_keys), without(theirs, &our_keys))
 }
 
-/// What remains of two texts, in one order; and the passages that have no counterpart.
+/// What remains of two texts, in one order; and the pieces that have no counterpart.
 struct Sides {
     ours: Vec<Word>,
     theirs: Vec<Word>,
@@ -213,46 +213,46 @@ fn side_by_side(ours: Vec<&[Word]>, theirs: Vec<&[Word]>) -> Sides {
     let mut alone = Alone::default();
     let mut placed: Vec<(usize, Vec<Word>)> = Vec::new();
     let mut is_met = vec![false; ours.len()];
-    for passage in theirs {
+    for piece in theirs {
         let best = (0..ours.len())
-            .map(|at| (likeness(ours[at], passage), at))
+            .map(|at| (likeness(ours[at], piece), at))
             .max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
         match best {
             Some((like, at)) if like >= LIKE_MIN => {
                 is_met[at] = true;
-                placed.push((at, passage.to_vec()));
+                placed.push((at, piece.to_vec()));
             }
-            _ => alone.theirs.push(passage.to_vec()),
+            _ => alone.theirs.push(piece.to_vec()),
         }
     }
     placed.sort_by_key(|(at, _)| *at);
-    let theirs = placed.into_iter().flat_map(|(_, passage)| passage).collect::<Vec<_>>();
+    let theirs = placed.into_iter().flat_map(|(_, piece)| piece).collect::<Vec<_>>();
     let mut kept = Vec::new();
-    for (at, passage) in ours.into_iter().enumerate() {
+    for (at, piece) in ours.into_iter().enumerate() {
         // One of ours may be the second half of one of theirs that lost its stop.
-        if is_met[at] || contained(passage, &theirs) >= 0.5 {
-            kept.extend_from_slice(passage);
+        if is_met[at] || contained(piece, &theirs) >= 0.5 {
+            kept.extend_from_slice(piece);
         } else {
-            alone.ours.push(passage.to_vec());
+            alone.ours.push(piece.to_vec());
         }
     }
     Sides { ours: kept, theirs, alone }
 }
 
-/// How much of the smaller passage is in the larger one.
+/// How much of the smaller piece is in the larger one.
 fn likeness(one: &[Word], other: &[Word]) -> f64 {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     contained(small, large)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "passages are short")]
+#[expect(clippy::cast_precision_loss, reason = "pieces are short")]
 fn contained(part: &[Word], whole: &[Word]) -> f64 {
     let is_in = |word: &&Word| whole.iter().any(|other| other.key == word.key);
     if part.is_empty() { 0.0 } else { part.iter().filter(is_in).count() as f64 / part.len() as f64 }
 }
 
 impl Alone {
-    /// Passages that only one side has are added to the other by a merge; unless they take something
+    /// Pieces that only one side has are added to the other by a merge; unless they take something
     /// back, or both sides have much of their own.
     fn doubt(&self, ours: &Claims, theirs: &Claims) -> Option<String> {
         for word in self.ours.iter().chain(&self.theirs).flatten() {
@@ -263,7 +263,7 @@ impl Alone {
         let is_much = |own: &[Vec<Word>], all: &Claims| {
             let count = |side: &[Vec<Word>]| side.iter().map(Vec::len).sum::<usize>();
             #[expect(clippy::cast_precision_loss, reason = "texts are short")]
-            let share = count(own) as f64 / count(&all.passages).max(1) as f64;
+            let share = count(own) as f64 / count(&all.pieces).max(1) as f64;
             share > OWN_MAX
         };
         (is_much(&self.ours, ours) && is_much(&self.theirs, theirs))

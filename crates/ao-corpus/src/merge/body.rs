@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::variants::{self, Variant, WINDOWS};
 use super::{SIZE_PERCENT_MAX, VARIANTS};
 use crate::document::Document;
-use crate::passages::{Passage, Shape, item_mark, passages};
+use crate::pieces::{Piece, Shape, item_mark, pieces};
 
-/// Two passages that share so much of the longer one are one in other words.
+/// Two pieces that share so much of the longer one are one in other words.
 const LIKE_MIN: f64 = 0.5;
-/// A passage of which so much stands within another one is a part of it.
+/// A piece of which so much stands within another one is a part of it.
 const PART_MIN: f64 = 0.8;
-/// Shorter passages are no parts of others: a few common words are in every sentence.
+/// Shorter pieces are no parts of others: a few common words are in every sentence.
 const PART_WORDS_MIN: usize = 4;
 
 /// How long the merged body may become, if what it must hold allows.
@@ -31,37 +31,37 @@ impl Room {
     }
 }
 
-/// `ours` with every passage of `theirs` that it does not have.
+/// `ours` with every piece of `theirs` that it does not have.
 pub(super) fn merge(ours: &str, theirs: &str, room: Room) -> String {
     Merger::new(ours, theirs).merge(room)
 }
 
-/// A body with its passages, and what each says.
+/// A body with its pieces, and what each says.
 struct Side<'a> {
     body: &'a str,
-    passages: Vec<Passage>,
+    pieces: Vec<Piece>,
     keys: Vec<Vec<String>>,
 }
 
 impl<'a> Side<'a> {
     fn new(body: &'a str) -> Self {
-        let passages = passages(body);
-        let keys = passages.iter().map(|p| passage_keys(p.shape, &body[p.span.clone()])).collect();
-        Self { body, passages, keys }
+        let pieces = pieces(body);
+        let keys = pieces.iter().map(|p| piece_keys(p.shape, &body[p.span.clone()])).collect();
+        Self { body, pieces, keys }
     }
 
     fn text(&self, at: usize) -> &'a str {
-        &self.body[self.passages[at].span.clone()]
+        &self.body[self.pieces[at].span.clone()]
     }
 
     /// Each section by what its heading says, and whether it is the first, second … that says so.
     fn sections(&self) -> BTreeMap<usize, (Vec<String>, usize)> {
         let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
         let mut found = BTreeMap::from([(0, (Vec::new(), 0))]);
-        for (at, passage) in self.passages.iter().enumerate() {
-            if passage.shape == Shape::Heading {
+        for (at, piece) in self.pieces.iter().enumerate() {
+            if piece.shape == Shape::Heading {
                 let nth = seen.entry(self.keys[at].clone()).or_default();
-                found.insert(passage.section, (self.keys[at].clone(), *nth));
+                found.insert(piece.section, (self.keys[at].clone(), *nth));
                 *nth += 1;
             }
         }
@@ -69,7 +69,7 @@ impl<'a> Side<'a> {
     }
 }
 
-fn passage_keys(shape: Shape, text: &str) -> Vec<String> {
+fn piece_keys(shape: Shape, text: &str) -> Vec<String> {
     match shape {
         // Code is what it is, to the letter.
         Shape::Code => text.lines().map(|line| line.trim_end().to_owned()).collect(),
@@ -83,9 +83,9 @@ struct Merger<'a> {
     theirs: Side<'a>,
     /// Every word of ours, and of what is added.
     known: BTreeSet<String>,
-    /// New passages by the section of ours that they belong to.
+    /// New pieces by the section of ours that they belong to.
     added: BTreeMap<usize, Vec<usize>>,
-    /// New sections: their passages, the heading first.
+    /// New sections: their pieces, the heading first.
     new_sections: Vec<Vec<usize>>,
     variants: Vec<Variant>,
     /// Variants that the other one had gathered already.
@@ -123,14 +123,14 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Decides for each of their passages where it belongs.
+    /// Decides for each of their pieces where it belongs.
     fn sort_out(&mut self) {
         let have: BTreeSet<Vec<String>> = self.ours.keys.iter().cloned().collect();
         let (our_sections, their_sections) = (self.ours.sections(), self.theirs.sections());
         let mut opened: BTreeMap<usize, usize> = BTreeMap::new();
-        for at in 0..self.theirs.passages.len() {
+        for at in 0..self.theirs.pieces.len() {
             let keys = &self.theirs.keys[at];
-            let Passage { shape, section, .. } = self.theirs.passages[at];
+            let Piece { shape, section, .. } = self.theirs.pieces[at];
             if keys.is_empty() || have.contains(keys) {
                 continue;
             }
@@ -159,10 +159,10 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// The passages of ours that say most of what this one of theirs says. One that lost its stop is
+    /// The pieces of ours that say most of what this one of theirs says. One that lost its stop is
     /// two of ours.
     fn likened(&self, at: usize) -> Option<String> {
-        if self.theirs.passages[at].shape == Shape::Code {
+        if self.theirs.pieces[at].shape == Shape::Code {
             return None;
         }
         let keys = &self.theirs.keys[at];
@@ -172,7 +172,7 @@ impl<'a> Merger<'a> {
         let mut best = (LIKE_MIN, None);
         let mut parts = Vec::new();
         for (own, theirs) in self.ours.keys.iter().enumerate() {
-            if self.ours.passages[own].shape == Shape::Code {
+            if self.ours.pieces[own].shape == Shape::Code {
                 continue;
             }
             let longer = if keys.len() > theirs.len() { keys } else { theirs };
@@ -212,19 +212,19 @@ impl<'a> Merger<'a> {
         body
     }
 
-    /// Where a section of ours ends, and with which passage.
+    /// Where a section of ours ends, and with which piece.
     fn section_end(&self, section: usize) -> (usize, Option<usize>) {
-        let last = self.ours.passages.iter().rposition(|passage| passage.section == section);
-        (last.map_or(0, |last| self.ours.passages[last].span.end), last)
+        let last = self.ours.pieces.iter().rposition(|piece| piece.section == section);
+        (last.map_or(0, |last| self.ours.pieces[last].span.end), last)
     }
 
-    /// New passages, in the form of the passage that they follow.
+    /// New pieces, in the form of the piece that they follow.
     fn block(&self, places: &[usize], follows: Option<usize>, newline: &str) -> String {
         let mut text = String::new();
-        let mut before = follows.map(|last| self.ours.passages[last].shape);
+        let mut before = follows.map(|last| self.ours.pieces[last].shape);
         let mut item = follows.map_or("", |last| self.ours.text(last)).to_owned();
         for place in places {
-            let Passage { shape, .. } = self.theirs.passages[*place];
+            let Piece { shape, .. } = self.theirs.pieces[*place];
             let raw = self.theirs.text(*place).replace("\r\n", "\n");
             // A sentence among items is one of them.
             let is_item =
@@ -260,13 +260,13 @@ fn one_line(text: &str) -> String {
 
 /// The body with these lines under its variants.
 fn with_variants(mut body: String, lines: &[String], newline: &str) -> String {
-    let found = passages(&body);
-    let head = found.iter().rposition(|passage| {
-        passage.shape == Shape::Heading && is_variants(&variants::keys(&body[passage.span.clone()]))
+    let found = pieces(&body);
+    let head = found.iter().rposition(|piece| {
+        piece.shape == Shape::Heading && is_variants(&variants::keys(&body[piece.span.clone()]))
     });
     if let Some(head) = head {
         let section = found[head].section;
-        let last = found.iter().rposition(|passage| passage.section == section).unwrap_or(head);
+        let last = found.iter().rposition(|piece| piece.section == section).unwrap_or(head);
         let gap = if last == head { format!("{newline}{newline}") } else { newline.to_owned() };
         body.insert_str(found[last].span.end, &format!("{gap}{}", lines.join(newline)));
         return body;
@@ -283,12 +283,12 @@ fn is_variants(heading: &[String]) -> bool {
     heading.iter().map(String::as_str).eq(["variants"])
 }
 
-/// How much of a passage stands in another one.
-#[expect(clippy::cast_precision_loss, reason = "passages are short")]
-fn shared(passage: &[String], other: &[String]) -> f64 {
+/// How much of a piece stands in another one.
+#[expect(clippy::cast_precision_loss, reason = "pieces are short")]
+fn shared(piece: &[String], other: &[String]) -> f64 {
     let other: BTreeSet<&String> = other.iter().collect();
-    let shared = passage.iter().filter(|key| other.contains(key)).count();
-    if passage.is_empty() { 0.0 } else { shared as f64 / passage.len() as f64 }
+    let shared = piece.iter().filter(|key| other.contains(key)).count();
+    if piece.is_empty() { 0.0 } else { shared as f64 / piece.len() as f64 }
 }
 
 fn newline(text: &str) -> &'static str {

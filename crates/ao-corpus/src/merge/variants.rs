@@ -9,7 +9,7 @@ use crate::duplicates::is_colour;
 /// How many words of a sentence are shown around those that differ; `None` shows all of it.
 pub(super) const WINDOWS: [Option<usize>; 5] = [None, Some(4), Some(2), Some(1), Some(0)];
 
-/// Longer passages are compared as they are, not word by word.
+/// Longer pieces are compared as they are, not word by word.
 const WORDS_MAX: usize = 4_000;
 
 /// A word as it is compared: lower case, without the signs around it.
@@ -28,7 +28,7 @@ fn has_sense(key: &str) -> bool {
     key.chars().any(|c| c.is_alphanumeric()) || key.chars().all(|c| "<>=!+%&^~/".contains(c))
 }
 
-/// A passage whose words partly stand in the other text, and which of them do not.
+/// A piece whose words partly stand in the other text, and which of them do not.
 #[derive(Debug)]
 pub(super) struct Variant {
     words: Vec<String>,
@@ -37,10 +37,10 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    /// What `passage` says otherwise than `there`, which says most of it; `None` if it says nothing
+    /// What `piece` says otherwise than `there`, which says most of it; `None` if it says nothing
     /// that is not `known`.
-    pub(super) fn of(passage: &str, there: &str, known: &BTreeSet<String>) -> Option<Self> {
-        let words: Vec<String> = passage
+    pub(super) fn of(piece: &str, there: &str, known: &BTreeSet<String>) -> Option<Self> {
+        let words: Vec<String> = piece
             .split_whitespace()
             .filter(|word| has_sense(&key(word)))
             .map(ToOwned::to_owned)

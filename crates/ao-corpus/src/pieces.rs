@@ -1,11 +1,11 @@
-//! A body as a list of passages: headings, sentences, list items, table rows, blocks of code.
+//! A body as a list of pieces: headings, sentences, list items, table rows, blocks of code.
 //!
-//! Two texts are compared and merged passage by passage. Each passage knows its bytes, so that what
+//! Two texts are compared and merged piece by piece. Each piece knows its bytes, so that what
 //! is taken over is taken over as it was written.
 
 use std::ops::Range;
 
-/// What a passage is, and so how it is written down elsewhere.
+/// What a piece is, and so how it is written down elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Heading,
@@ -18,28 +18,28 @@ pub(crate) enum Shape {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Passage {
+pub(crate) struct Piece {
     pub(crate) shape: Shape,
     pub(crate) span: Range<usize>,
     /// The heading that it stands under, by number; 0 is what stands above the first.
     pub(crate) section: usize,
 }
 
-/// The passages of a body in their order. Every character that is not white space is in one.
-pub(crate) fn passages(body: &str) -> Vec<Passage> {
+/// The pieces of a body in their order. Every character that is not white space is in one.
+pub(crate) fn pieces(body: &str) -> Vec<Piece> {
     Cutter { body, found: Vec::new(), section: 0, open: None }.cut()
 }
 
 struct Cutter<'a> {
     body: &'a str,
-    found: Vec<Passage>,
+    found: Vec<Piece>,
     section: usize,
     /// A paragraph, an item or a block of code that may go on.
     open: Option<(Shape, Range<usize>)>,
 }
 
 impl Cutter<'_> {
-    fn cut(mut self) -> Vec<Passage> {
+    fn cut(mut self) -> Vec<Piece> {
         let mut at = 0;
         let mut fence: Option<(char, usize)> = None;
         for line in self.body.split_inclusive('\n') {
@@ -95,7 +95,7 @@ impl Cutter<'_> {
         let section = self.section;
         if shape == Shape::Sentence {
             let sentences = sentences(&self.body[span.clone()]);
-            self.found.extend(sentences.into_iter().map(|inner| Passage {
+            self.found.extend(sentences.into_iter().map(|inner| Piece {
                 shape,
                 span: span.start + inner.start..span.start + inner.end,
                 section,
@@ -104,7 +104,7 @@ impl Cutter<'_> {
         }
         let text = &self.body[span.clone()];
         let end = span.start + text.trim_end().len();
-        self.found.push(Passage { shape, span: span.start..end, section });
+        self.found.push(Piece { shape, span: span.start..end, section });
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
         let body = "Above it. See e.g. this one.\nGoes on! \"Quoted.\" End\n\n# One\n- a\n  b\n- c\n\n\
             ```sh\nx. Y\n\n# z\n```\n| a | b |\n|---|---|\n1. first\n2) second\n## Two\n\nlast 3. 4";
         let cut: Vec<(Shape, usize, &str)> =
-            passages(body).iter().map(|p| (p.shape, p.section, &body[p.span.clone()])).collect();
+            pieces(body).iter().map(|p| (p.shape, p.section, &body[p.span.clone()])).collect();
         use Shape::{Code, Heading, Item, Row, Sentence};
         let expected = [
             (Sentence, 0, "Above it."),
