@@ -14,9 +14,12 @@ pub mod lookup;
 pub mod merge;
 pub mod passage;
 mod pieces;
+pub mod references;
 pub mod search;
+mod tree;
 pub mod words;
 
 pub use corpus::{Corpus, Entry, Kind, SEARCHED};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
 pub use files::{File, Files, Left, in_parallel, read_one};
+pub use tree::Tree;

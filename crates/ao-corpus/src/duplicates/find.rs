@@ -1,7 +1,6 @@
 //! From entries to clusters of copies.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::{Claims, Verdict};
 use super::features::{Features, overlap};
@@ -12,15 +11,7 @@ use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, 
 use crate::corpus::{Entry, Kind};
 use crate::document::Form;
 use crate::files::in_parallel;
-
-/// Where entries come from. They are asked for twice: once each, and once more those that look like
-/// another; so that a large corpus need not be in memory.
-pub trait Source: Sync {
-    /// The paths of all entries, each once, in order.
-    fn paths(&self) -> Vec<String>;
-    /// An entry, if it can still be read.
-    fn entry(&self, path: &str) -> Option<Arc<Entry>>;
-}
+use crate::tree::Tree;
 
 /// How alike two entries are.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,27 +114,64 @@ impl Compared {
     }
 }
 
-/// Finds the clusters of copies. What is found depends on nothing but the entries.
-pub fn find(source: &impl Source) -> Duplicates {
-    let sketcher = Sketcher::new();
-    let paths = source.paths();
-    let look = |path: &String| source.entry(path).and_then(|entry| look(&entry, &sketcher));
-    let mut looked: Vec<Looked> = in_parallel(&paths, look).into_iter().flatten().collect();
-    // The better come first, so that a crowd is compared with its best.
-    looked.sort_unstable_by(|one, other| one.rank.cmp(&other.rank));
-    let compared = compare(&looked);
-    let (near, rest): (Vec<_>, Vec<_>) =
-        compared.into_iter().partition(|pair| pair.is_mergeable(&looked));
-    let verdicts = judge(source, &looked, &near);
-    gather(&looked, &near, &verdicts, rest)
+/// Looks for copies, again and again while the corpus changes.
+pub struct Finder {
+    sketcher: Sketcher,
+    looked: Vec<Looked>,
+    /// Every word that stood for another so far: what is merged tells about what is left.
+    stand_ins: BTreeSet<(String, String)>,
 }
 
-fn compare(looked: &[Looked]) -> Vec<Compared> {
+impl Finder {
+    /// Looks at every entry once. What is found later depends on nothing but the entries.
+    pub fn new(tree: &Tree) -> Self {
+        let sketcher = Sketcher::new();
+        let mut paths = tree.paths();
+        paths.retain(|path| Kind::of(path).is_some_and(is_compared));
+        let look = |path: &String| tree.entry(path).and_then(|entry| look(&entry, &sketcher));
+        let looked = in_parallel(&paths, look).into_iter().flatten().collect();
+        Self { sketcher, looked, stand_ins: BTreeSet::new() }
+    }
+
+    /// Looks again at entries that were changed or are to go.
+    pub fn update(&mut self, tree: &Tree, paths: &BTreeSet<String>) {
+        self.looked.retain(|looked| !paths.contains(&looked.path));
+        let entries = paths.iter().filter_map(|path| tree.entry(path));
+        let fresh: Vec<Looked> = entries.filter_map(|e| look(&e, &self.sketcher)).collect();
+        self.looked.extend(fresh);
+    }
+
+    /// The clusters of copies; with `among`, only pairs of which one is named there.
+    pub fn find(&mut self, tree: &Tree, among: Option<&BTreeSet<String>>) -> Duplicates {
+        // The better come first, so that a crowd is compared with its best.
+        self.looked.sort_unstable_by(|one, other| one.rank.cmp(&other.rank));
+        let compared = compare(&self.looked, among);
+        let (near, rest): (Vec<_>, Vec<_>) =
+            compared.into_iter().partition(|pair| pair.is_mergeable(&self.looked));
+        let verdicts = judge(tree, &self.looked, &near);
+        for verdict in &verdicts {
+            if let Verdict::Wording(pairs) = verdict {
+                self.stand_ins.extend(pairs.iter().cloned());
+            }
+        }
+        gather(&self.looked, &near, &verdicts, &rest, &Wander::of(&self.stand_ins))
+    }
+}
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finder").field("looked", &self.looked.len()).finish_non_exhaustive()
+    }
+}
+
+fn compare(looked: &[Looked], among: Option<&BTreeSet<String>>) -> Vec<Compared> {
     let sketches: Vec<Option<Sketch>> = looked.iter().map(|entry| entry.sketch).collect();
     let bands = Bands::of(&sketches);
     let places: Vec<usize> = (0..looked.len()).collect();
+    let is_asked = |place: usize| among.is_none_or(|among| among.contains(&looked[place].path));
     let of = |one: &usize| {
-        let later = bands.later(*one).into_iter();
+        let asked = is_asked(*one);
+        let later = bands.later(*one).into_iter().filter(|other| asked || is_asked(*other));
         later.filter_map(|other| compare_two(looked, *one, other)).collect::<Vec<_>>()
     };
     in_parallel(&places, of).into_iter().flatten().collect()
@@ -164,11 +192,11 @@ fn compare_two(looked: &[Looked], one: usize, other: usize) -> Option<Compared> 
 }
 
 /// Reads those that are alike again, and lays their claims side by side.
-fn judge(source: &impl Source, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
+fn judge(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
     let mut places: Vec<usize> = near.iter().flat_map(|pair| [pair.one, pair.other]).collect();
     places.sort_unstable();
     places.dedup();
-    let claims_of = |place: &usize| source.entry(&looked[*place].path).map(|e| Claims::of(&e));
+    let claims_of = |place: &usize| tree.entry(&looked[*place].path).map(|e| Claims::of(&e));
     let read = in_parallel(&places, claims_of);
     let claims: BTreeMap<usize, Option<Claims>> = places.into_iter().zip(read).collect();
     in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
@@ -181,17 +209,13 @@ fn gather(
     looked: &[Looked],
     near: &[Compared],
     verdicts: &[Verdict],
-    rest: Vec<Compared>,
+    rest: &[Compared],
+    wander: &Wander,
 ) -> Duplicates {
-    let stand_ins = verdicts.iter().flat_map(|verdict| match verdict {
-        Verdict::Wording(pairs) => pairs.as_slice(),
-        _ => &[],
-    });
-    let wander = Wander::of(stand_ins);
     let mut edges: BTreeMap<usize, Vec<(usize, &Compared, bool)>> = BTreeMap::new();
     let mut review = Vec::new();
     for (pair, verdict) in near.iter().zip(verdicts) {
-        match objection(verdict, &wander) {
+        match objection(verdict, wander) {
             Some(why) => review.push(told(looked, pair, Some(why))),
             None => {
                 let is_exact = *verdict == Verdict::Same;

@@ -16,7 +16,7 @@ mod wander;
 
 pub use claims::{Claims, Verdict};
 pub use features::{Features, overlap};
-pub use find::{Cluster, Duplicates, Member, Pair, Source, find};
+pub use find::{Cluster, Duplicates, Finder, Member, Pair};
 pub use rank::Rank;
 pub(crate) use vocabulary::is_colour;
 
