@@ -17,6 +17,10 @@ use crate::late::Late;
 use crate::script::{Origin, Work};
 use crate::stage::{MARKER, Room};
 
+/// Somebody who makes and removes one file this often in a row, each time in the instant between
+/// two calls, does not exist.
+const ATTEMPTS_MAX: usize = 16;
+
 impl<F: Fs> Door<F> {
     /// The commit point. After an error the marker may or may not be there; the caller looks.
     pub(crate) fn decide(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
@@ -150,20 +154,7 @@ impl<F: Fs> Door<F> {
             }
         }
         match (in_staging, in_tree) {
-            (Some(_), Some(_)) => match self.fs.exchange(staged, live) {
-                // Removed in this very moment by somebody else.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    self.fs.rename_new(staged, live)
-                }
-                done => done,
-            },
-            (Some(_), None) => match self.fs.rename_new(staged, live) {
-                // Made in this very moment by somebody else: then it is displaced like any other.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    self.fs.exchange(staged, live)
-                }
-                done => done,
-            },
+            (Some(_), in_tree) => self.bring_in(staged, live, in_tree.is_some()),
             (None, Some(_)) => match self.fs.rename_new(live, staged) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 done => done,
@@ -171,6 +162,30 @@ impl<F: Fs> Door<F> {
             (None, None) => Ok(()),
         }
         .map_err(doing())
+    }
+
+    /// Puts the staged side into its place, and whatever stands there into staging. Others may
+    /// remove or make it in this very moment, and do so again in the next.
+    fn bring_in(
+        &self,
+        staged: (&F::Dir, &OsStr),
+        live: (&F::Dir, &OsStr),
+        is_there: bool,
+    ) -> io::Result<()> {
+        let mut is_there = is_there;
+        for _ in 1..ATTEMPTS_MAX {
+            let done = if is_there {
+                self.fs.exchange(staged, live)
+            } else {
+                self.fs.rename_new(staged, live)
+            };
+            match done.as_ref().map_err(io::Error::kind) {
+                Err(io::ErrorKind::NotFound) if is_there => is_there = false,
+                Err(io::ErrorKind::AlreadyExists) if !is_there => is_there = true,
+                _ => return done,
+            }
+        }
+        self.fs.exchange(staged, live)
     }
 
     /// The history goes out before everything else that is remembered. Once it has, late changes

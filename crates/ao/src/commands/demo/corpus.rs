@@ -55,6 +55,8 @@ fn edit(path: String, content: String) -> Edit {
         mode: None,
         reason: "part of the demo".into(),
         sources: Vec::new(),
+        group: None,
+        seen: None,
     }
 }
 
