@@ -170,7 +170,12 @@ impl<'a> Assembly<'a> {
         let mut writer = Writer::with_capacity(room + room / 16);
         self.write_entries(&mut writer, drafts, spans, walked_ns);
         let forms = &self.vocabulary.forms;
-        put_texts(&mut writer, Section::FormEnds, Section::Forms, forms.iter().map(|f| f.as_bytes()));
+        put_texts(
+            &mut writer,
+            Section::FormEnds,
+            Section::Forms,
+            forms.iter().map(|f| f.as_bytes()),
+        );
         let mut records = Vec::with_capacity(forms.len() * 8);
         for (df, stem) in self.form_df.iter().zip(&self.vocabulary.stem_of_form) {
             records.extend_from_slice(&df.to_le_bytes());
