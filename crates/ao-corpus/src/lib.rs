@@ -10,6 +10,8 @@ mod document;
 pub mod duplicates;
 mod feedback;
 mod files;
+pub mod fitness;
+pub mod health;
 pub mod index;
 pub mod lineage;
 mod logs;

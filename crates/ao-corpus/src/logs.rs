@@ -31,6 +31,7 @@ pub struct Mention {
     pub session: Option<String>,
     /// When it was judged, or else cited.
     pub at: Option<Timestamp>,
+    pub cited_at: Option<Timestamp>,
     /// How it was used; feedback does not say.
     pub kind: Option<Open<CitationType>>,
     pub query: Option<String>,
@@ -69,6 +70,13 @@ impl Logs {
         logs.feedback = logs.lines(agents, FEEDBACK)?;
         logs.outcome = logs.last_outcome(agents)?;
         Ok(logs)
+    }
+
+    /// The citation log as it is, for whoever reads more in it than mentions; empty if there is
+    /// none that can be read.
+    pub fn citation_log(agents: &Path) -> io::Result<String> {
+        let bytes = read_file(agents, CITATIONS, LOG_BYTES_MAX)?.ok().flatten();
+        Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
 
     fn lines(&mut self, agents: &Path, path: &str) -> io::Result<Option<Vec<Mention>>> {
@@ -162,14 +170,15 @@ fn mention(number: usize, line: &[u8]) -> Result<Mention, String> {
     let entry = text(&["artifact_path", "entry", "learning_id"])
         .filter(|entry| !entry.trim().is_empty())
         .ok_or("names no entry")?;
-    let at = text(&["feedback_at", "cited_at", "recorded_at", "at"]);
+    let time = |keys: &[&str]| text(keys).and_then(|at| at.trim().parse().ok());
     let kind = fields.get("citation_type").filter(|kind| kind.is_string());
     Ok(Mention {
         line: number,
         entry,
         workspace: text(&["workspace_path"]),
         session: text(&["session_id"]).filter(|session| !session.trim().is_empty()),
-        at: at.and_then(|at| at.trim().parse().ok()),
+        at: time(&["feedback_at", "cited_at", "recorded_at", "at"]),
+        cited_at: time(&["cited_at"]),
         kind: kind.and_then(|kind| serde_json::from_value(kind.clone()).ok()),
         query: text(&["query"]).filter(|query| !query.trim().is_empty()),
         match_confidence: number_of("match_confidence"),

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, demo, flywheel, lookup, retrieval_bench, schema, search, show, tree};
+use crate::commands::{
+    self, demo, flywheel, lookup, metrics, retrieval_bench, schema, search, show, tree,
+};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -73,6 +75,9 @@ enum Command {
     /// Turn what was learned and used into knowledge
     #[command(subcommand)]
     Flywheel(flywheel::Command),
+    /// Measure how the knowledge is doing
+    #[command(subcommand)]
+    Metrics(metrics::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See on a corpus of its own that a killed commit tears nothing
@@ -104,6 +109,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
+        Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

@@ -86,8 +86,7 @@ fn plan(
     except: &BTreeSet<String>,
 ) -> Result<Closing, Failure> {
     let agents = repo.agents();
-    let root = std::path::absolute(&repo.root).unwrap_or_else(|_| repo.root.clone());
-    let root = root.canonicalize().unwrap_or(root);
+    let root = repo.canonical();
     let corpus = Corpus::read(&agents, &CLOSED).map_err(|error| unreadable(&error))?;
     let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
     let ledger = Ledger::read(&agents).map_err(|error| {

@@ -4,6 +4,7 @@ pub(crate) mod demo;
 pub(crate) mod flywheel;
 mod library;
 pub(crate) mod lookup;
+pub(crate) mod metrics;
 mod proposal;
 pub(crate) mod retrieval_bench;
 pub(crate) mod schema;
