@@ -11,6 +11,7 @@ pub mod duplicates;
 mod feedback;
 mod files;
 pub mod fitness;
+pub mod harvest;
 pub mod health;
 pub mod index;
 pub mod lineage;

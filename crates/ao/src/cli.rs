@@ -8,7 +8,7 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, demo, flywheel, lookup, metrics, retrieval_bench, schema, search, show, tree,
+    self, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show, tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -75,6 +75,8 @@ enum Command {
     /// Turn what was learned and used into knowledge
     #[command(subcommand)]
     Flywheel(flywheel::Command),
+    /// Bring in what other repositories learned
+    Harvest(harvest::Arguments),
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
@@ -109,6 +111,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
+        Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ao_contract::{CloseLoop, Exit, LeftAlone, Promotion};
-use ao_corpus::{CLOSED, Closing, Corpus, Ledger, Logs, Settings, close_loop};
+use ao_corpus::{CLOSED, Closing, Corpus, Ledger, LedgerError, Logs, Settings, close_loop};
 use ao_tree::{Edit, shown};
 use jiff::civil::Date;
 
@@ -89,10 +89,7 @@ fn plan(
     let root = repo.canonical();
     let corpus = Corpus::read(&agents, &CLOSED).map_err(|error| unreadable(&error))?;
     let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
-    let ledger = Ledger::read(&agents).map_err(|error| {
-        Failure::new(Exit::Preflight, error.to_string())
-            .hint("it says what was taken before; put it right, or move it away to take all again")
-    })?;
+    let ledger = Ledger::read(&agents).map_err(|error| unledgered(&error))?;
     let settings = Settings {
         root: &root,
         now: &now.rfc3339(),
@@ -106,6 +103,11 @@ fn plan(
 pub(crate) fn unreadable(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("the corpus cannot be read: {error}"))
         .hint("put right what is named, then run the command again")
+}
+
+pub(crate) fn unledgered(error: &LedgerError) -> Failure {
+    Failure::new(Exit::Preflight, error.to_string())
+        .hint("it says what was taken before; put it right, or move it away to take all again")
 }
 
 pub(crate) fn unwritable(error: &serde_json::Error) -> Failure {

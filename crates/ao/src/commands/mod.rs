@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod flywheel;
+pub(crate) mod harvest;
 mod library;
 pub(crate) mod lookup;
 pub(crate) mod metrics;

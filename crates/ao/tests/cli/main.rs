@@ -14,6 +14,7 @@ mod feedback;
 mod fitness;
 mod flywheel;
 mod frame;
+mod harvest;
 mod house;
 mod lock;
 mod marker;
