@@ -4,6 +4,7 @@
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
 pub mod bench;
+pub mod certificate;
 mod corpus;
 mod document;
 pub mod duplicates;
@@ -14,8 +15,10 @@ pub mod lookup;
 pub mod merge;
 pub mod passage;
 mod pieces;
+pub mod prune;
 pub mod references;
 pub mod search;
+pub mod sweep;
 mod tree;
 pub mod words;
 
