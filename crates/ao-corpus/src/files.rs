@@ -123,11 +123,9 @@ impl Files {
 
     /// As [`Files::read`], of files that are no documents.
     pub fn read_up_to(&self, file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
-        self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
-                _ => format!("cannot be read: {error}"),
-            }
+        self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
+            _ => format!("cannot be read: {error}"),
         })
     }
 

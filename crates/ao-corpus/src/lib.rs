@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod certificate;
 mod corpus;
+pub mod defrag;
 mod document;
 pub mod duplicates;
 mod files;

@@ -12,6 +12,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::corpus::{Entry, Kind};
+use crate::defrag::QUEUE;
 use crate::document::day;
 use crate::files::{File, Files, in_parallel};
 use crate::index::{Facts, facts_of};
@@ -155,6 +156,7 @@ fn successor(tree: &Tree, lineage: &Lineage, path: &str) -> Result<String, Strin
 pub fn referrers(
     agents: &Path,
     tree: &Tree,
+    queue: Option<&str>,
     candidates: &[Candidate],
 ) -> io::Result<Result<Vec<BTreeSet<String>>, String>> {
     let wanted = Wanted::new(candidates.iter().map(|candidate| candidate.names.clone()).collect());
@@ -162,6 +164,9 @@ pub fn referrers(
     files.found.retain(|file| !NOT_REFERRING.iter().any(|not| file.path.starts_with(not)));
     let look = |file: &File| -> Result<BTreeSet<usize>, String> {
         match tree.change(&file.path) {
+            None if file.path == QUEUE && queue.is_some() => {
+                Ok(wanted.mentioned(queue.unwrap_or_default()))
+            }
             Some(None) => Ok(BTreeSet::new()),
             Some(Some(entry)) => Ok(wanted.mentioned(&text(entry.document.bytes()))),
             None => {
@@ -200,7 +205,8 @@ pub fn unreferred(
         candidates.iter().enumerate().map(|(at, c)| (c.path.as_str(), at)).collect();
     loop {
         let is_free = |at: &usize| {
-            let goes = |path: &String| place.get(path.as_str()).is_some_and(|at| going.contains(at));
+            let goes =
+                |path: &String| place.get(path.as_str()).is_some_and(|at| going.contains(at));
             !going.contains(at) && referrers[*at].iter().all(goes)
         };
         let free: Vec<usize> = (0..candidates.len()).filter(is_free).collect();

@@ -96,7 +96,11 @@ impl Wanted {
 
     /// The text with the names of entries replaced; `None` if it names none of them. `instead` gives
     /// the names that an entry has now.
-    pub fn rewritten(&self, text: &str, instead: impl Fn(usize) -> Option<Names>) -> Option<String> {
+    pub fn rewritten(
+        &self,
+        text: &str,
+        instead: impl Fn(usize) -> Option<Names>,
+    ) -> Option<String> {
         let mut new = String::new();
         let mut at = 0;
         for (span, name) in self.replacements(text, instead) {
@@ -120,7 +124,11 @@ impl Wanted {
             let run = &text[span.clone()];
             let Some(target) = self.one_meant(run) else { continue };
             let Some(new) = instead(target) else { continue };
-            if let Some((inner, name)) = replacement(text, &span, &self.targets[target], &new) {
+            // Copies may share an id, and then nothing has to be written.
+            let old = &self.targets[target];
+            if let Some((inner, name)) = replacement(text, &span, old, &new)
+                && run[inner.clone()] != *name
+            {
                 found.push((span.start + inner.start..span.start + inner.end, name));
             }
         }

@@ -68,7 +68,9 @@ mod tests {
             format!("{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}\n")
         };
         let mut history = String::from("not json\n{\"cycle\":1}\n\n");
-        for (n, result) in ["improved", "regressed", "unchanged", "improved", "fail"].iter().enumerate() {
+        for (n, result) in
+            ["improved", "regressed", "unchanged", "improved", "fail"].iter().enumerate()
+        {
             history.push_str(&line(u32::try_from(n).unwrap(), "a", result));
         }
         history.push_str(&line(9, "b", "improved"));
@@ -85,7 +87,9 @@ mod tests {
         for n in 0..CYCLES_MAX + 10 {
             let (target, result) =
                 if n < 10 { ("old", ["improved", "fail"][n % 2]) } else { ("new", "improved") };
-            history.push_str(&format!("{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}\n"));
+            history.push_str(&format!(
+                "{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}\n"
+            ));
         }
         assert!(sweep(&history).oscillations.is_empty());
     }

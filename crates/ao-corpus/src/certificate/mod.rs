@@ -104,9 +104,10 @@ pub fn expired(index: &Index, entry: &Entry) -> Result<Certificate, Broken> {
     let mut certificate = ask_before(index, entry, None)?;
     certificate.basis = Basis::Expired;
     certificate.verdict = CertificateVerdict::Passed;
-    certificate.why = "it is past the term that it sets itself; nothing refers to it, and it is kept \
+    certificate.why =
+        "it is past the term that it sets itself; nothing refers to it, and it is kept \
         in the archive. Questions that found it find it no more"
-        .into();
+            .into();
     Ok(certificate)
 }
 
