@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits,
-    Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker, MetricsHealth,
-    MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport, Summary, Synthesis,
-    Taken, WarnOnlyBudget,
+    Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
+    Cycle, Defrag, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker,
+    MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport,
+    Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -84,7 +84,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 26] = [
+const FORMATS: [Format; 28] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
@@ -107,6 +107,8 @@ const FORMATS: [Format; 26] = [
     format!("archive-provenance", Provenance, Ao),
     format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),
+    format!("certificate", Certificate, Ao),
+    format!("defrag", Defrag, Ao),
     format!("warn-only-budget", WarnOnlyBudget, Ao),
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),

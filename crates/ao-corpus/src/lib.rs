@@ -4,8 +4,10 @@
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
 pub mod bench;
+pub mod certificate;
 mod closing;
 mod corpus;
+pub mod defrag;
 mod document;
 pub mod duplicates;
 mod feedback;
@@ -23,12 +25,14 @@ pub mod passage;
 mod pieces;
 mod promote;
 mod propose;
+pub mod prune;
 pub mod references;
 pub mod reward;
 pub mod search;
 mod secrets;
 pub mod signals;
 mod specific;
+pub mod sweep;
 mod taken;
 mod tree;
 mod whereabouts;

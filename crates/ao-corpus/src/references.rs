@@ -53,13 +53,6 @@ pub struct Wanted {
     odd: Vec<(String, usize)>,
 }
 
-/// A name in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Mention {
-    span: Range<usize>,
-    target: usize,
-}
-
 impl Wanted {
     pub fn new(targets: Vec<Names>) -> Self {
         let mut wanted = Self { targets, ..Self::default() };
@@ -103,7 +96,11 @@ impl Wanted {
 
     /// The text with the names of entries replaced; `None` if it names none of them. `instead` gives
     /// the names that an entry has now.
-    pub fn rewritten(&self, text: &str, instead: impl Fn(usize) -> Names) -> Option<String> {
+    pub fn rewritten(
+        &self,
+        text: &str,
+        instead: impl Fn(usize) -> Option<Names>,
+    ) -> Option<String> {
         let mut new = String::new();
         let mut at = 0;
         for (span, name) in self.replacements(text, instead) {
@@ -120,14 +117,18 @@ impl Wanted {
     fn replacements(
         &self,
         text: &str,
-        instead: impl Fn(usize) -> Names,
+        instead: impl Fn(usize) -> Option<Names>,
     ) -> Vec<(Range<usize>, String)> {
         let mut found = Vec::new();
         for span in runs(text) {
             let run = &text[span.clone()];
             let Some(target) = self.one_meant(run) else { continue };
-            let (old, new) = (&self.targets[target], instead(target));
-            if let Some((inner, name)) = replacement(text, &span, old, &new) {
+            let Some(new) = instead(target) else { continue };
+            // Copies may share an id, and then nothing has to be written.
+            let old = &self.targets[target];
+            if let Some((inner, name)) = replacement(text, &span, old, &new)
+                && run[inner.clone()] != *name
+            {
                 found.push((span.start + inner.start..span.start + inner.end, name));
             }
         }
@@ -234,7 +235,7 @@ pub fn rewrite(
     text: &str,
     form: Form,
     wanted: &Wanted,
-    instead: impl Fn(usize) -> Names,
+    instead: impl Fn(usize) -> Option<Names>,
 ) -> Option<String> {
     if form == Form::Markdown {
         return wanted.rewritten(text, instead);
@@ -275,7 +276,7 @@ mod tests {
         let new = names("learnings/2026-03-01-new.md", Some("L-3"));
         let word = names("learnings/retry.md", None);
         let wanted = Wanted::new(vec![old, word]);
-        let to = |text: &str| wanted.rewritten(text, |_| new.clone());
+        let to = |text: &str| wanted.rewritten(text, |_| Some(new.clone()));
         for (before, after) in [
             ("see 2026-04-01-old.md.", "see 2026-03-01-new.md."),
             ("[x](../learnings/2026-04-01-old.md#why)", "[x](../learnings/2026-03-01-new.md#why)"),
@@ -301,7 +302,7 @@ mod tests {
         let wanted = Wanted::new(vec![names("learnings/2026-04-01-old.md", None)]);
         let new = names("learnings/n.md", None);
         let text = "{\"a\": \"2026-04-01-old.md\",\"z\":1.0}\r\nnot json 2026-04-01-old.md\n";
-        let after = rewrite(text, Form::JsonLine, &wanted, |_| new.clone()).unwrap();
+        let after = rewrite(text, Form::JsonLine, &wanted, |_| Some(new.clone())).unwrap();
         assert_eq!(after, text.replacen("2026-04-01-old.md", "n.md", 1));
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use crate::corpus::{Entry, Kind, SEARCHED};
 use crate::files::{File, Files, Left};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Tree {
-    files: Files,
+    files: Arc<Files>,
     /// What an entry is to become; `None` for one that is to go.
     changed: BTreeMap<String, Option<Arc<Entry>>>,
 }
@@ -24,7 +24,7 @@ impl Tree {
     pub fn list(agents: &Path) -> io::Result<Self> {
         let mut files = Files::list(agents, &SEARCHED)?;
         files.found.retain(|file| Kind::of(&file.path).is_some());
-        Ok(Self { files, changed: BTreeMap::new() })
+        Ok(Self { files: Arc::new(files), changed: BTreeMap::new() })
     }
 
     /// Files that are there and are no entries.
@@ -75,14 +75,6 @@ impl Tree {
 
     pub fn delete(&mut self, path: &str) {
         self.changed.insert(path.to_owned(), None);
-    }
-
-    /// Takes back what was to become of an entry.
-    pub fn restore(&mut self, path: &str, before: Option<Option<Arc<Entry>>>) {
-        match before {
-            Some(entry) => self.changed.insert(path.to_owned(), entry),
-            None => self.changed.remove(path),
-        };
     }
 
     /// What is to become of an entry, if anything is.

@@ -8,7 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show, tree,
+    self, defrag, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show,
+    tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -69,6 +70,8 @@ enum Command {
     Show(show::Arguments),
     /// Measure how well entries are found
     RetrievalBench(retrieval_bench::Arguments),
+    /// Merge copies, archive what is expired or superseded, and find what goes back and forth
+    Defrag(defrag::Arguments),
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
@@ -109,6 +112,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
         Command::Show(arguments) => show::run(&arguments, global, printer),
         Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
+        Command::Defrag(arguments) => defrag::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),

@@ -70,7 +70,7 @@ pub(crate) fn admit<P: Proposal>(
         proposal,
         status: status_of(&done),
         id: done.method.is_some().then(|| done.id.clone()),
-        commit: outcome::told(&writer, &done, &expired, printer),
+        commit: outcome::told(&writer, &done, &expired, printer).0,
         ending: outcome::ending(&done),
         exit: outcome::exit(&done, global),
     })

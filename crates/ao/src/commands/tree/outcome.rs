@@ -37,28 +37,23 @@ pub(crate) fn report(
     global: &Global,
     printer: &Printer,
 ) -> Exit {
-    let fields = told(writer, outcome, expired, printer);
-    let mut text = String::new();
-    list_changes(&mut text, &outcome.changes);
-    text.push_str(&ending(outcome));
+    let (fields, text) = told(writer, outcome, expired, printer);
     printer.answer(command, fields, &text);
     exit(outcome, global)
 }
 
-/// What became of the edits as JSON; what is good to know of it goes to standard error.
+/// What became of a request, as JSON and for people; notes are said at once.
 pub(crate) fn told(
     writer: &Writer,
     outcome: &Outcome,
     expired: &[String],
     printer: &Printer,
-) -> Value {
+) -> (Value, String) {
     let notes = notes(writer, outcome, expired);
-    for note in &notes {
-        printer.note(&format!("{} {note}", paint(DOUBT, "note:")));
-    }
-    json!({
+    let is_committed = outcome.method.is_some();
+    let fields = json!({
         "id": outcome.id,
-        "status": if outcome.method.is_some() { "committed" } else { "nothing-changed" },
+        "status": if is_committed { "committed" } else { "nothing-changed" },
         "method": outcome.method,
         "changes": outcome.changes,
         "refused": refused_json(&outcome.refused),
@@ -68,10 +63,17 @@ pub(crate) fn told(
         "recovered": recovery_json(&writer.recovery),
         "expired": expired,
         "notes": notes,
-    })
+    });
+    for note in &notes {
+        printer.note(&format!("{} {note}", paint(DOUBT, "note:")));
+    }
+    let mut text = String::new();
+    list_changes(&mut text, &outcome.changes);
+    text.push_str(&ending(outcome));
+    (fields, text)
 }
 
-/// What was not done, and what was, for people.
+/// What was not done, and whether the rest was, for people.
 pub(crate) fn ending(outcome: &Outcome) -> String {
     let mut text = String::new();
     list_refused(&mut text, &outcome.refused);
@@ -231,7 +233,7 @@ pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
     })
 }
 
-fn refused_json(refused: &[Refused]) -> Vec<Value> {
+pub(crate) fn refused_json(refused: &[Refused]) -> Vec<Value> {
     refused.iter().map(|refused| json!({ "path": refused.path, "why": refused.why })).collect()
 }
 
@@ -257,7 +259,7 @@ pub(crate) fn list_changes(text: &mut String, changes: &[Change]) {
     more(text, changes.len());
 }
 
-fn list_refused(text: &mut String, refused: &[Refused]) {
+pub(crate) fn list_refused(text: &mut String, refused: &[Refused]) {
     for refused in refused.iter().take(LISTED_MAX) {
         let _ = writeln!(
             text,
