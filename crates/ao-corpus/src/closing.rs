@@ -88,6 +88,24 @@ pub fn close_loop(
 }
 
 impl Closing {
+    /// Takes back what is told of edits that were not made. They belong to groups that were not
+    /// made either.
+    pub fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        for pending in &mut self.pending {
+            let to = pending.promoted_to.as_ref();
+            if paths.contains(&pending.path) || to.is_some_and(|to| paths.contains(to)) {
+                pending.verdict = Promotion::Kept;
+                pending.reason =
+                    "somebody changed it meanwhile; it is judged again next time".into();
+                pending.promoted_to = None;
+            }
+        }
+        if self.feedback.iter().any(|judged| paths.contains(&judged.path)) {
+            self.feedback.clear();
+            self.rewards = 0;
+        }
+    }
+
     /// The result as it is published, once it is known what became of the edits.
     pub fn report(&self, status: ChangeStatus, id: Option<String>) -> CloseLoop {
         let count = |verdict: Promotion| {

@@ -133,7 +133,7 @@ fn look(
     if let Some(to) = known.get(&hash) {
         return Look::Known(to.clone());
     }
-    if let Some(what) = looks_secret(document.body()) {
+    if let Some(what) = looks_secret(&String::from_utf8_lossy(document.bytes())) {
         return Look::Kept(format!("it seems to hold {what}; take that out first"));
     }
     let Judgement { score, signals, has_claim } = signals::judge(document);

@@ -145,6 +145,16 @@ impl Harvesting {
         self.skipped.push(LeftAlone { path, why, extra: Extra::new() });
     }
 
+    /// Takes back what is told of edits that were not made; all of a harvest are one group.
+    pub fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        if self.edits.iter().any(|edit| paths.contains(&edit.path)) {
+            self.harvested.clear();
+            for source in &mut self.sources {
+                source.harvested = 0;
+            }
+        }
+    }
+
     /// The result as it is published, once it is known what became of the edits.
     pub fn report(&self, status: ChangeStatus, id: Option<String>) -> Harvest {
         Harvest {

@@ -54,6 +54,10 @@ impl Proposal for Closing {
     fn edits(&self) -> &[Edit] {
         &self.edits
     }
+
+    fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        self.hold_back(paths);
+    }
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {

@@ -59,6 +59,10 @@ impl Proposal for Harvesting {
     fn edits(&self) -> &[Edit] {
         &self.edits
     }
+
+    fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        self.hold_back(paths);
+    }
 }
 
 pub(crate) fn run(

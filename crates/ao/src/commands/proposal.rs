@@ -24,6 +24,9 @@ const LEDGER: &str = "knowledge/taken/";
 /// What a room proposes to do.
 pub(crate) trait Proposal {
     fn edits(&self) -> &[Edit];
+    /// These edits were not made, since somebody else was at work on the files: what depended on
+    /// them did not happen.
+    fn hold_back(&mut self, paths: &BTreeSet<String>);
 }
 
 /// What became of a proposal.
@@ -62,10 +65,16 @@ pub(crate) fn admit<P: Proposal>(
     }
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(repo)?;
-    let (proposal, _) = settle(&writer.door, |except| plan(writer.now, except))?;
+    let (mut proposal, _) = settle(&writer.door, |except| plan(writer.now, except))?;
     let request = arguments.request(&writer, limits, why.to_owned())?;
     let done = writer.door.apply(Request { edits: proposal.edits().to_vec(), ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
+    let refused = done.refused.iter().map(|refused| refused.path.clone());
+    let held: BTreeSet<String> =
+        refused.chain(done.conflicts.iter().map(|conflict| conflict.path.clone())).collect();
+    if !held.is_empty() {
+        proposal.hold_back(&held);
+    }
     Ok(Admitted {
         proposal,
         status: status_of(&done),

@@ -301,3 +301,39 @@ fn what_the_door_refuses_waits_as_a_whole() {
     assert_eq!(report["rewards"], 1);
     assert!(!repo.read("knowledge/taken/citations-2026-04.jsonl").contains("odd"));
 }
+
+/// Somebody edits a judged entry while the commit waits for its readers: their edit stays, no
+/// judgement is written down as taken, and none is told of.
+#[test]
+fn what_somebody_edits_meanwhile_is_judged_next_time() {
+    let repo = TestRepo::new();
+    repo.write("knowledge/pending/x.md", &good("2026-04-01"));
+    let cite = |name: &str| {
+        format!(
+            "{{\"artifact_path\":\"learnings/{name}\",\"session_id\":\"s\",\"cited_at\":\"2026-04-01T00:00:00Z\",\"citation_type\":\"applied\"}}\n"
+        )
+    };
+    repo.write("ao/citations.jsonl", &(cite("a.md") + &cite("b.md")));
+    let arguments = [
+        "--json",
+        "flywheel",
+        "close-loop",
+        "--threshold",
+        "0h",
+        "--id",
+        "stopped",
+        "--grace",
+        "0s",
+    ];
+    let stopped = repo.stopped_before(&arguments, "stopped");
+    repo.write("learnings/a.md", "somebody's own words\n");
+    let report = stopped.go_on().expect(0).json();
+    assert_eq!(repo.read("learnings/a.md"), "somebody's own words\n");
+    assert!(!repo.read("learnings/b.md").contains("reward_count"), "one group");
+    assert!(!repo.exists("knowledge/taken/citations-2026-04.jsonl"));
+    assert_eq!((&report["rewards"], &report["feedback"]), (&0.into(), &serde_json::json!([])));
+    assert_eq!(report["promoted"], 1, "the promotion is a group of its own");
+    let next = close(&repo, &[]).expect(0).json();
+    assert_eq!(next["rewards"], 2);
+    assert!(repo.read("learnings/a.md").ends_with("somebody's own words\n"));
+}
