@@ -254,6 +254,10 @@ fn this_repository_is_never_harvested_into_itself() {
         assert_eq!(report["harvested"], json!([]), "{}", place.display());
         assert!(report["sources"][0]["refused"].is_string(), "{}: {report}", place.display());
     }
+    for place in [&places[0], &places[1], &places[2]] {
+        let report = harvest(&repo, place).expect(0).json();
+        assert_eq!(report["sources"][0]["refused"], "it is this repository's own corpus");
+    }
     // From inside, by a relative path, and as the user's own corpus (HOME is the repository here).
     let mut relative = repo.command(&["--json", "harvest", "--from", ".", "--global"]);
     let output = relative.current_dir(&root).output().unwrap();

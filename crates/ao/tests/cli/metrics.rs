@@ -176,3 +176,21 @@ fn odd_files_are_named_and_change_nothing() {
     fs::remove_dir_all(repo.agents()).unwrap();
     repo.run(&["metrics", "health"]).expect(6);
 }
+
+#[test]
+fn the_commands_of_the_loop_have_examples() {
+    let repo = empty();
+    for command in [&["flywheel", "close-loop"][..], &["harvest"], &["metrics", "health"]] {
+        let mut arguments = command.to_vec();
+        arguments.push("--help");
+        let help = repo.run(&arguments).expect(0);
+        assert!(help.stdout.contains("Examples:"), "{help}");
+        let mut arguments = vec!["--json"];
+        arguments.extend(command);
+        let answer = repo.run(&arguments).expect(0).json();
+        assert_eq!(
+            (&answer["schema_version"], &answer["command"]),
+            (&json!(1), &json!(command.join(" ")))
+        );
+    }
+}
