@@ -240,10 +240,10 @@ impl Place {
         ao_tree::make_folders(&self.agents, FOLDER)?;
         let ignore = self.agents.join(FOLDER).join(".gitignore");
         if std::fs::symlink_metadata(&ignore).is_err() {
-            ao_tree::replace_file(&ignore, b"# A cache; delete it at any time.\n*\n")?;
+            ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
         }
         match image.as_file() {
-            Some(bytes) => ao_tree::replace_file(&self.path(), bytes),
+            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes),
             None => Ok(()),
         }
     }
