@@ -44,6 +44,7 @@ mod packet;
 mod pattern;
 mod provenance;
 mod record;
+mod retrieval_bench;
 mod schema;
 mod step;
 mod summary;
@@ -81,6 +82,9 @@ pub use open::Open;
 pub use packet::MorningPacket;
 pub use provenance::{Archived, Provenance};
 pub use record::{Change, ChangeOp, Record, Version};
+pub use retrieval_bench::{
+    BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,
+};
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
 pub use step::{Step, StepName, StepStatus};
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};

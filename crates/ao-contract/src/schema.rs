@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::{
     Citation, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits, Extra,
     Finding, HistoryLine, Iteration, Learning, Marker, MorningPacket, NextWork, Provenance, Record,
+    RetrievalBench,
     RunnerReport, Summary, Synthesis, WarnOnlyBudget,
 };
 
@@ -83,7 +84,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 21] = [
+const FORMATS: [Format; 22] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
@@ -100,6 +101,7 @@ const FORMATS: [Format; 21] = [
     format!("record", Record, Ao),
     format!("history", HistoryLine, Ao),
     format!("archive-provenance", Provenance, Ao),
+    format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),
     format!("warn-only-budget", WarnOnlyBudget, Ao),
     format!("config", Config, Others),

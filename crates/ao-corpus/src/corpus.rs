@@ -130,8 +130,22 @@ impl Corpus {
     /// Reads the entries beneath some folders of `.agents/`. Whoever wants one generation of them
     /// holds the readers' lock meanwhile.
     pub fn read(agents: &Path, folders: &[&str]) -> io::Result<Self> {
-        let files = Files::list(agents, folders)?;
-        let read = |file: &File| Entry::parse(&file.path, || files.read(file));
+        Self::read_as(agents, folders, str::to_owned)
+    }
+
+    /// Reads any folder as if it were the learnings of a tree.
+    pub fn read_learnings(above: &Path, folder: &str) -> io::Result<Self> {
+        let rest = |path: &str| format!("learnings{}", path.strip_prefix(folder).unwrap_or(path));
+        Self::read_as(above, &[folder], rest)
+    }
+
+    fn read_as(
+        root: &Path,
+        folders: &[&str],
+        path_of: impl Fn(&str) -> String + Sync,
+    ) -> io::Result<Self> {
+        let files = Files::list(root, folders)?;
+        let read = |file: &File| Entry::parse(&path_of(&file.path), || files.read(file));
         let mut corpus = Self { entries: Vec::new(), left: files.left.clone() };
         for entry in files.map(read).into_iter().flatten() {
             match entry {

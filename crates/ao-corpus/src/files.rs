@@ -112,6 +112,23 @@ impl Files {
     }
 }
 
+/// One file beneath `root` by its path, with no symlink followed; the error says why it is left
+/// alone.
+pub fn read_one(root: &Path, path: &str) -> Result<Vec<u8>, String> {
+    let open = || {
+        let disk = Disk::open(root)?;
+        let (mut dir, mut rest) = (disk.top(), path);
+        while let Some((folder, inner)) = rest.split_once('/') {
+            dir = disk.open_dir(&dir, OsStr::new(folder))?;
+            rest = inner;
+        }
+        let file = File { path: path.to_owned(), dir, name: rest.into() };
+        Ok((Files { disk, found: Vec::new(), left: Vec::new() }, file))
+    };
+    let (files, file) = open().map_err(|error: io::Error| format!("cannot be opened: {error}"))?;
+    files.read(&file)
+}
+
 /// As `items.iter().map(make).collect()`, on several threads.
 pub fn in_parallel<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

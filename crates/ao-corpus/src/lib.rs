@@ -3,11 +3,17 @@
 //! This room reads a tree and proposes edits; it never writes one. It knows no clock and no
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
+pub mod bench;
 mod corpus;
 mod document;
 mod files;
+pub mod index;
+pub mod lineage;
+pub mod lookup;
+pub mod passage;
+pub mod search;
 pub mod words;
 
 pub use corpus::{Corpus, Entry, Kind, SEARCHED};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
-pub use files::{File, Files, Left, in_parallel};
+pub use files::{File, Files, Left, in_parallel, read_one};

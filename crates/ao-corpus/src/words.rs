@@ -14,14 +14,14 @@ use unicode_normalization::char::is_combining_mark;
 const WORD_BYTES_MAX: usize = 64;
 
 /// Words that every text has and no question is about.
-const STOP_WORDS: &str = "a about above after again all also am an and any are as at be because \
-    been before being below between both but by can could did do does doing down during each few \
-    for from further had has have having he her here hers him his how i if in into is it its just \
-    may me might more most must my no nor not of off on once only or other our out over own same \
-    shall she should so some such than that the their them then there these they this those \
-    through to too under until up upon us very was we were what when where which while who whom \
-    why will with would you your yours himself herself itself themselves ourselves myself \
-    yourself however therefore thus hence per via within without among against";
+const STOP_WORDS: &str = "a about after all also am an and any are as at be because been before \
+    being between both but by can could did do does doing done during each eg either else etc for from further \
+    get give had has have having he her here him his how i ie if in into is it its itself just \
+    let may me might more most much must my neither no nor not of off on once only or other \
+    our out over own per same shall she should since so some such than that the their them \
+    then there these they this those through thus to too under until up upon us use used using \
+    very via was we were what when where whether which while who whom whose why will with \
+    within without would yet you your";
 
 static STOPS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, demo, schema, tree};
+use crate::commands::{self, demo, lookup, retrieval_bench, schema, search, show, tree};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -59,6 +59,14 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find entries of the corpus by what they say
+    Search(search::Arguments),
+    /// Give an agent what the corpus knows about something, and record that it was given
+    Lookup(lookup::Arguments),
+    /// Show an entry, by its path, its name or its id, also by one that it no longer has
+    Show(show::Arguments),
+    /// Measure how well entries are found
+    RetrievalBench(retrieval_bench::Arguments),
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
@@ -87,6 +95,10 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Search(arguments) => search::run(&arguments, global, printer),
+        Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
+        Command::Show(arguments) => show::run(&arguments, global, printer),
+        Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),

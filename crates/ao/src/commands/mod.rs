@@ -1,5 +1,10 @@
 //! One file a command.
 
 pub(crate) mod demo;
+mod library;
+pub(crate) mod lookup;
+pub(crate) mod retrieval_bench;
 pub(crate) mod schema;
+pub(crate) mod search;
+pub(crate) mod show;
 pub(crate) mod tree;

@@ -1,0 +1,272 @@
+//! Batches become one index.
+
+use super::bytes::{Cursor, put_varint};
+use super::draft::{Batch, Draft};
+use super::facts::{Sight, Weighed, put_names};
+use super::formula::Totals;
+use super::image::{Image, Section, Writer};
+use super::reader::Whole;
+use super::source::Broken;
+use crate::words;
+
+/// Forms and stems by number: the place in the alphabet.
+struct Vocabulary<'a> {
+    forms: Vec<&'a str>,
+    stems: Vec<String>,
+    stem_of_form: Vec<u32>,
+    /// For each batch, the form of each of its words.
+    form_of: Vec<Vec<u32>>,
+}
+
+/// Not a word that any entry has.
+const UNUSED: u32 = u32::MAX;
+
+impl<'a> Vocabulary<'a> {
+    fn of(batches: &'a [Batch]) -> Result<Self, Broken> {
+        let mut met = Vec::new();
+        let mut form_of = Vec::new();
+        for (index, batch) in batches.iter().enumerate() {
+            let is_used = used(batch)?;
+            for (id, word) in batch.vocabulary.iter().enumerate().filter(|(id, _)| is_used[*id]) {
+                met.push((word.as_ref(), index, id));
+            }
+            form_of.push(vec![UNUSED; batch.vocabulary.len()]);
+        }
+        met.sort_unstable();
+        let mut forms: Vec<&str> = Vec::new();
+        for (word, batch, id) in met {
+            if forms.last() != Some(&word) {
+                forms.push(word);
+            }
+            form_of[batch][id] = small(forms.len() - 1);
+        }
+        let stem_of: Vec<String> = forms.iter().map(|form| words::stem(form)).collect();
+        let mut stems = stem_of.clone();
+        stems.sort_unstable();
+        stems.dedup();
+        let place = |stem: &String| small(stems.binary_search(stem).unwrap_or_default());
+        let stem_of_form = stem_of.iter().map(place).collect();
+        Ok(Self { forms, stems, stem_of_form, form_of })
+    }
+}
+
+/// Which words of a batch its entries have: those that left may have been the only ones.
+fn used(batch: &Batch) -> Result<Vec<bool>, Broken> {
+    let mut is_used = vec![false; batch.vocabulary.len()];
+    for draft in &batch.drafts {
+        let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
+        while !cursor.is_at_end() {
+            *is_used.get_mut(cursor.varint()? as usize).ok_or(Broken)? = true;
+        }
+    }
+    Ok(is_used)
+}
+
+/// Nothing here comes near 2^32: neither words nor entries.
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[derive(Debug, Clone, Default)]
+struct Stem {
+    df: u32,
+    title_df: u32,
+    postings: Vec<u8>,
+    last_entry: u32,
+    /// In the entry at hand.
+    in_title: u32,
+    in_body: u32,
+}
+
+struct Assembly<'a> {
+    vocabulary: Vocabulary<'a>,
+    form_df: Vec<u32>,
+    form_seen: Vec<u32>,
+    stems: Vec<Stem>,
+    words: Vec<u8>,
+    totals: Totals,
+}
+
+/// All entries of all batches, in the order of their keys. The keys must differ.
+pub(super) fn assemble(batches: Vec<Batch>, walked_ns: i64) -> Result<Image, Broken> {
+    let mut order: Vec<(&Draft, usize)> = Vec::new();
+    for (index, batch) in batches.iter().enumerate() {
+        order.extend(batch.drafts.iter().map(|draft| (draft, index)));
+    }
+    order.sort_unstable_by(|a, b| a.0.key.cmp(&b.0.key));
+    let mut assembly = Assembly::new(Vocabulary::of(&batches)?);
+    let mut spans = Vec::with_capacity(order.len() * 16);
+    for (entry, (draft, batch)) in order.iter().enumerate() {
+        let start = assembly.words.len() as u64;
+        if draft.facts.sight == Sight::Shown {
+            assembly.add(small(entry), draft, &batches[*batch], *batch)?;
+        }
+        spans.extend_from_slice(&start.to_le_bytes());
+        spans.extend_from_slice(&draft.title.to_le_bytes());
+        spans.extend_from_slice(&draft.tags.to_le_bytes());
+    }
+    let drafts: Vec<&Draft> = order.iter().map(|(draft, _)| *draft).collect();
+    Ok(assembly.write(&drafts, &spans, walked_ns))
+}
+
+impl<'a> Assembly<'a> {
+    fn new(vocabulary: Vocabulary<'a>) -> Self {
+        Self {
+            form_df: vec![0; vocabulary.forms.len()],
+            form_seen: vec![UNUSED; vocabulary.forms.len()],
+            stems: vec![Stem::default(); vocabulary.stems.len()],
+            words: Vec::new(),
+            totals: Totals { entries: 0, words: 0, sum_df: 0, sum_title_df: 0 },
+            vocabulary,
+        }
+    }
+
+    fn add(
+        &mut self,
+        entry: u32,
+        draft: &Draft,
+        batch: &Batch,
+        index: usize,
+    ) -> Result<(), Broken> {
+        let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
+        let form_of = &self.vocabulary.form_of[index];
+        let mut met = Vec::with_capacity(draft.words as usize);
+        for at in 0..draft.words {
+            let form = form_of[cursor.varint()? as usize];
+            put_varint(&mut self.words, form);
+            if self.form_seen[form as usize] != entry {
+                self.form_seen[form as usize] = entry;
+                self.form_df[form as usize] += 1;
+            }
+            let id = self.vocabulary.stem_of_form[form as usize];
+            let stem = &mut self.stems[id as usize];
+            if stem.in_title == 0 && stem.in_body == 0 {
+                met.push(id);
+                // Tags weigh as the title does, but only titles tell which words titles use.
+                stem.title_df += u32::from(at < draft.title);
+            }
+            if at < draft.title + draft.tags {
+                stem.in_title += 1;
+            } else {
+                stem.in_body += 1;
+            }
+        }
+        self.totals.entries += 1;
+        self.totals.words += u64::from(draft.words);
+        for id in met {
+            self.stems[id as usize].close(entry);
+        }
+        Ok(())
+    }
+
+    fn write(mut self, drafts: &[&Draft], spans: &[u8], walked_ns: i64) -> Image {
+        for stem in &self.stems {
+            self.totals.sum_df += u64::from(stem.df);
+            self.totals.sum_title_df += u64::from(stem.title_df);
+        }
+        let postings_bytes: usize = self.stems.iter().map(|stem| stem.postings.len()).sum();
+        // Records and names come on top; a guess saves the largest copies.
+        let room = self.words.len() + postings_bytes + drafts.len() * 256;
+        let mut writer = Writer::with_capacity(room + room / 16);
+        self.write_entries(&mut writer, drafts, spans, walked_ns);
+        let forms = &self.vocabulary.forms;
+        put_texts(&mut writer, Section::FormEnds, Section::Forms, forms.iter().map(|f| f.as_bytes()));
+        let mut records = Vec::with_capacity(forms.len() * 8);
+        for (df, stem) in self.form_df.iter().zip(&self.vocabulary.stem_of_form) {
+            records.extend_from_slice(&df.to_le_bytes());
+            records.extend_from_slice(&stem.to_le_bytes());
+        }
+        writer.section(Section::FormRecords, &records);
+        self.write_stems(&mut writer);
+        writer.section(Section::Words, &self.words);
+        writer.finish()
+    }
+
+    fn write_entries(&self, writer: &mut Writer, drafts: &[&Draft], spans: &[u8], walked_ns: i64) {
+        let newest = drafts.iter().filter(|draft| draft.facts.sight == Sight::Shown);
+        let newest = newest.filter_map(|draft| draft.facts.day).max();
+        let is_unreadable = |draft: &&&Draft| draft.facts.sight == Sight::Unreadable;
+        let unreadable = drafts.iter().filter(is_unreadable).count() as u64;
+        let whole = Whole { totals: self.totals, newest, unreadable, walked_ns };
+        writer.section(Section::Totals, &whole.to_bytes());
+        let keys = drafts.iter().map(|draft| draft.key.as_bytes());
+        put_texts(writer, Section::PathEnds, Section::Paths, keys);
+        let (mut stamps, mut weighed, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+        let mut names = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let stamp = &draft.stamp;
+            stamps.extend_from_slice(&stamp.size.to_le_bytes());
+            stamps.extend_from_slice(&stamp.modified_ns.to_le_bytes());
+            stamps.extend_from_slice(&stamp.changed_ns.to_le_bytes());
+            stamps.extend_from_slice(&stamp.inode.to_le_bytes());
+            stamps.extend_from_slice(&stamp.hash.to_le_bytes());
+            Weighed::of(&draft.facts).put(&mut weighed);
+            lengths.extend_from_slice(&draft.words.to_le_bytes());
+            let mut bytes = Vec::new();
+            put_names(&draft.facts, &mut bytes);
+            names.push(bytes);
+        }
+        writer.section(Section::Stamps, &stamps);
+        writer.section(Section::Weighed, &weighed);
+        put_texts(writer, Section::NameEnds, Section::Names, names.iter().map(Vec::as_slice));
+        writer.section(Section::Lengths, &lengths);
+        writer.section(Section::Spans, spans);
+    }
+
+    fn write_stems(&self, writer: &mut Writer) {
+        let stems = &self.vocabulary.stems;
+        put_texts(writer, Section::StemEnds, Section::Stems, stems.iter().map(|s| s.as_bytes()));
+        let mut forms: Vec<(u32, u32)> =
+            self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
+        forms.sort_unstable();
+        let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
+        for (id, stem) in (0_u32..).zip(&self.stems) {
+            while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
+                forms_end += 1;
+            }
+            postings_end += stem.postings.len() as u64;
+            records.extend_from_slice(&stem.df.to_le_bytes());
+            records.extend_from_slice(&stem.title_df.to_le_bytes());
+            records.extend_from_slice(&postings_end.to_le_bytes());
+            records.extend_from_slice(&small(forms_end).to_le_bytes());
+        }
+        writer.section(Section::StemRecords, &records);
+        let forms: Vec<u8> = forms.iter().flat_map(|(_, form)| form.to_le_bytes()).collect();
+        writer.section(Section::StemForms, &forms);
+        let postings = self.stems.iter().map(|stem| stem.postings.as_slice());
+        writer.pieces(Section::Postings, postings);
+    }
+}
+
+impl Stem {
+    /// The entry is done: what it has of this stem becomes a posting.
+    fn close(&mut self, entry: u32) {
+        let step = entry - if self.df == 0 { 0 } else { self.last_entry };
+        // Most words are once in a body; that takes no byte of its own.
+        let is_plain = self.in_title == 0 && self.in_body == 1;
+        put_varint(&mut self.postings, step << 1 | u32::from(is_plain));
+        if !is_plain {
+            put_varint(&mut self.postings, self.in_title);
+            put_varint(&mut self.postings, self.in_body);
+        }
+        self.df += 1;
+        self.last_entry = entry;
+        self.in_title = 0;
+        self.in_body = 0;
+    }
+}
+
+fn put_texts<'b>(
+    writer: &mut Writer,
+    ends: Section,
+    texts: Section,
+    each: impl Iterator<Item = &'b [u8]>,
+) {
+    let (mut all_ends, mut all) = (Vec::new(), Vec::new());
+    for text in each {
+        all.extend_from_slice(text);
+        all_ends.extend_from_slice(&small(all.len()).to_le_bytes());
+    }
+    writer.section(ends, &all_ends);
+    writer.section(texts, &all);
+}
