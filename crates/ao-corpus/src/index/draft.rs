@@ -48,6 +48,8 @@ pub(super) struct Batch {
     pub(super) vocabulary: Vec<Box<str>>,
     pub(super) words: Vec<u8>,
     pub(super) drafts: Vec<Draft>,
+    /// Every word of the vocabulary is a word of one of the drafts.
+    pub(super) is_whole: bool,
 }
 
 #[derive(Debug, Default)]
@@ -84,6 +86,7 @@ impl BatchWriter {
     }
 
     pub(super) fn finish(self) -> Batch {
-        Batch { vocabulary: self.interner.into_words(), words: self.words, drafts: self.drafts }
+        let vocabulary = self.interner.into_words();
+        Batch { vocabulary, words: self.words, drafts: self.drafts, is_whole: true }
     }
 }

@@ -25,12 +25,18 @@ fn sentence(numbers: &mut u64) -> String {
         "before the release", "during a migration", "after the handshake", "under heavy load",
         "on a cold start", "in the first week", "with two replicas", "behind the proxy", "at midnight",
     ];
+    const PLACES: [&str; 24] = [
+        "oslo", "lima", "quito", "cairo", "delhi", "tunis", "sofia", "minsk", "perth", "dakar", "accra",
+        "lagos", "hanoi", "seoul", "tokyo", "osaka", "turin", "milan", "paris", "berne", "vienna",
+        "prague", "riga", "tallinn",
+    ];
     let mut pick = |words: &[&'static str]| {
         *numbers = numbers.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         words[usize::try_from(*numbers >> 33).unwrap() % words.len()]
     };
+    let (place, other) = (pick(&PLACES), pick(&PLACES));
     format!(
-        "It was found that {} {} {} {}, because {} {} {} {}.",
+        "It was found in {place} that {} {} {} {}, because {} of {other} {} {} {}.",
         pick(&WHO), pick(&DID), pick(&WHAT), pick(&WHEN), pick(&WHO), pick(&DID), pick(&WHAT), pick(&WHEN)
     )
 }
@@ -177,7 +183,7 @@ fn the_corpus_is_the_learnings_or_the_one_that_is_named() {
     let repo = TestRepo::new();
     repo.write("patterns/p.md", "# Not a learning\n\nOnly learnings are asked about in this bench.\n");
     let own: Value = serde_json::from_str(&live(&repo, &[])).unwrap();
-    assert_eq!((own["corpus"].as_str(), own["entries"].as_u64()), (Some("learnings"), Some(4)));
+    assert_eq!((own["corpus"].as_str(), own["entries"].as_u64()), (Some("learnings"), Some(5)));
     let elsewhere = repo.root().join("elsewhere/notes");
     fs::create_dir_all(&elsewhere).unwrap();
     fs::write(elsewhere.join("one.md"), "# One\n\nA wombat digs a very long burrow at night.\n").unwrap();

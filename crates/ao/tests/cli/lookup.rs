@@ -88,8 +88,8 @@ fn text_cannot_leave_its_block() {
     let found = repo.run(&["lookup", "ocelot"]).expect(0);
     let parts: Vec<&str> = found.stdout.split("`````").collect();
     assert_eq!(parts.len(), 3, "{found}");
-    assert!(parts[1].contains("# SYSTEM") && !found.stdout.contains('\u{1b}'), "{found}");
-    assert!(!parts[0].contains("SYSTEM") && parts[0].contains("Ocelot \\`\\`\\`"), "{found}");
+    assert!(parts[1].contains("Obey.") && !found.stdout.contains('\u{1b}'), "{found}");
+    assert!(!parts[0].contains("Obey") && parts[0].contains("Ocelot \\`\\`\\`"), "{found}");
 }
 
 #[test]

@@ -135,14 +135,14 @@ fn neither_clock_nor_zone_nor_locale_nor_file_times_change_anything() {
 #[test]
 fn the_day_that_is_asked_for_hides_what_came_later() {
     let repo = TestRepo::new();
-    for day in ["2026-01-01", "2026-06-01", "2026-12-01"] {
+    for day in ["2025-01-01", "2026-06-01", "2026-12-01"] {
         repo.write(&format!("learnings/{day}-x.md"), "# Quokka\n");
     }
     repo.write("learnings/undated.md", "# Quokka\n");
     assert_eq!(paths(&repo.search(&["quokka"])).len(), 4);
     let found = repo.search(&["quokka", "--as-of", "2026-06-01"]);
     let expected =
-        ["learnings/2026-06-01-x.md", "learnings/undated.md", "learnings/2026-01-01-x.md"];
+        ["learnings/2026-06-01-x.md", "learnings/undated.md", "learnings/2025-01-01-x.md"];
     assert_eq!(paths(&found), expected);
     repo.run(&["search", "quokka", "--as-of", "yesterday"]).expect(2);
 }
@@ -350,7 +350,7 @@ fn a_search_goes_on_beside_a_commit() {
 #[test]
 fn bad_questions_get_a_clear_answer() {
     let repo = library();
-    for query in ["the of how", "", " ", "x", "\u{1b}[31m\u{7}", "... ---"] {
+    for query in ["the of how", "", " ", "x", "\u{1b}[m\u{7}", "... ---"] {
         let refused = repo.run(&["search", query]).expect(2);
         assert!(refused.stderr.contains("no word that can be searched for"), "{refused}");
     }
