@@ -241,7 +241,12 @@ impl<'a> Assembly<'a> {
         let mut writer = Writer::with_capacity(room + room / 16);
         self.write_entries(&mut writer, drafts, spans, walked_ns);
         let forms = &self.vocabulary.forms;
-        put_texts(&mut writer, Section::FormEnds, Section::Forms, forms.iter().map(|f| f.as_bytes()));
+        put_texts(
+            &mut writer,
+            Section::FormEnds,
+            Section::Forms,
+            forms.iter().map(|f| f.as_bytes()),
+        );
         let mut records = Vec::with_capacity(forms.len() * 8);
         for (turn, stem) in self.vocabulary.turn_of_form.iter().zip(&self.vocabulary.stem_of_form) {
             records.extend_from_slice(&self.forms[*turn as usize].df.to_le_bytes());
@@ -291,7 +296,8 @@ impl<'a> Assembly<'a> {
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
         let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
-        let in_order = || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
+        let in_order =
+            || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
         for (id, stem) in (0_u32..).zip(in_order()) {
             while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
                 forms_end += 1;
