@@ -16,7 +16,9 @@ pub enum BenchMode {
 }
 
 /// Where a question of a live bench comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuestionSource {
     /// Somebody asked it, and entries were cited for it.

@@ -15,8 +15,7 @@ use serde_json::Value;
 use crate::{
     Citation, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits, Extra,
     Finding, HistoryLine, Iteration, Learning, Marker, MorningPacket, NextWork, Provenance, Record,
-    RetrievalBench,
-    RunnerReport, Summary, Synthesis, WarnOnlyBudget,
+    RetrievalBench, RunnerReport, Summary, Synthesis, WarnOnlyBudget,
 };
 
 /// One published schema.

@@ -98,17 +98,25 @@ impl Files {
 
     /// A file's bytes; the error says why it is left alone.
     pub fn read(&self, file: &File) -> Result<Vec<u8>, String> {
-        self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::FileTooLarge => format!("is larger than {DOCUMENT_BYTES_MAX} bytes"),
-                _ => format!("cannot be read: {error}"),
-            }
-        })
+        self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+    }
+
+    /// A file's bytes, with what the file system said of it just then.
+    pub fn read_with_stat(&self, file: &File) -> Result<(Vec<u8>, Stat), String> {
+        self.disk.read_with_stat(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
     }
 
     /// Applies `make` to every file, on several threads; the results are in the files' order.
     pub fn map<T: Send>(&self, make: impl Fn(&File) -> T + Sync) -> Vec<T> {
         in_parallel(&self.found, make)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn why(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("is larger than {DOCUMENT_BYTES_MAX} bytes"),
+        _ => format!("cannot be read: {error}"),
     }
 }
 

@@ -30,9 +30,16 @@ pub struct Lineage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// To this entry, over these others in order: each was replaced by the next.
-    Entry { path: String, over: Vec<String> },
+    Entry {
+        path: String,
+        over: Vec<String>,
+    },
     /// To an entry that was replaced by something that is not there.
-    Orphan { path: String, over: Vec<String>, missing: String },
+    Orphan {
+        path: String,
+        over: Vec<String>,
+        missing: String,
+    },
     /// To several entries.
     Several(Vec<String>),
     Nothing,
@@ -104,13 +111,17 @@ impl Lineage {
         let name = bare(name);
         let with_ending = format!("{name}.md");
         let spelled = [self.names.get(name), self.names.get(&with_ending)];
-        let mut found: Vec<(Way, usize)> = spelled.into_iter().flatten().flatten().copied().collect();
+        let mut found: Vec<(Way, usize)> =
+            spelled.into_iter().flatten().flatten().copied().collect();
         found.sort_unstable();
         found.dedup_by_key(|(_, entry)| *entry);
         let Some((strongest, _)) = found.iter().min() else { return Vec::new() };
         let strongest = *strongest;
-        let mut entries: Vec<usize> =
-            found.into_iter().filter(|(way, _)| *way == strongest).map(|(_, entry)| entry).collect();
+        let mut entries: Vec<usize> = found
+            .into_iter()
+            .filter(|(way, _)| *way == strongest)
+            .map(|(_, entry)| entry)
+            .collect();
         let is_shown = |entry: &usize| self.entries[*entry].1.sight == Sight::Shown;
         if entries.iter().any(is_shown) {
             entries.retain(is_shown);
@@ -161,13 +172,17 @@ mod tests {
             entry("research/same.md", Facts::default()),
         ]);
         let c = to("learnings/c.md", &["learnings/a.md", "learnings/b.md"]);
-        for name in ["a", "a.md", "learnings/a.md", ".agents/learnings/a.md", "/x/.agents/learnings/a.md"] {
+        for name in
+            ["a", "a.md", "learnings/a.md", ".agents/learnings/a.md", "/x/.agents/learnings/a.md"]
+        {
             assert_eq!(lineage.find(name), c, "{name}");
         }
         for name in ["c", "L1", "learnings/gone.md", "L9"] {
             assert_eq!(lineage.find(name), to("learnings/c.md", &[]), "{name}");
         }
-        assert!(matches!(lineage.find("lost"), Found::Orphan { missing, .. } if missing == "nowhere"));
+        assert!(
+            matches!(lineage.find("lost"), Found::Orphan { missing, .. } if missing == "nowhere")
+        );
         // A circle ends.
         assert!(matches!(lineage.find("one"), Found::Entry { .. }));
         assert!(matches!(lineage.find("same"), Found::Several(paths) if paths.len() == 2));

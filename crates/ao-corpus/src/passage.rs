@@ -106,9 +106,9 @@ fn cut(line: &str, stems: &BTreeSet<&str>, chars_max: usize) -> Snippet {
 
 /// Runs of letters and digits with their places.
 fn raw_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(move |word| {
-        (word.as_ptr() as usize - text.as_ptr() as usize, word)
-    })
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
 #[cfg(test)]
@@ -127,7 +127,8 @@ mod tests {
         let line = format!("{} it retries often", "long ".repeat(100));
         let snippet = cut(&line, &stems, 60);
         assert!(snippet.text.chars().count() <= 62 && snippet.text.starts_with('…'));
-        let marked: Vec<&str> = snippet.marks.iter().map(|range| &snippet.text[range.clone()]).collect();
+        let marked: Vec<&str> =
+            snippet.marks.iter().map(|range| &snippet.text[range.clone()]).collect();
         assert_eq!(marked, ["retries"]);
         assert_eq!(cut("short", &stems, 60).text, "short");
     }

@@ -88,7 +88,9 @@ pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
             Ok(_) => return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match std::fs::create_dir(&folder) {
-                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
                     _ => {}
                 }
             }

@@ -135,13 +135,13 @@ fn lineage_of(corpus: &Corpus) -> Lineage {
 /// an entry that is gone is a miss, and a past question for which nothing is left is left out.
 pub fn score(index: &Index, questions: &Questions) -> Result<Scores, Broken> {
     let lineage = Lineage::of(index)?;
-    let each = crate::files::in_parallel(&questions.list, |question| {
-        measure(index, &lineage, question)
-    });
+    let each =
+        crate::files::in_parallel(&questions.list, |question| measure(index, &lineage, question));
     let each = each.into_iter().collect::<Result<Vec<Option<Measures>>, Broken>>()?;
     let of = |source: QuestionSource| {
         let all = questions.list.iter().zip(&each);
-        all.filter(move |(question, _)| question.source == source).filter_map(|(_, one)| one.as_ref())
+        all.filter(move |(question, _)| question.source == source)
+            .filter_map(|(_, one)| one.as_ref())
     };
     let mut by_source = Vec::new();
     for source in [QuestionSource::Citation, QuestionSource::Probe] {
@@ -189,7 +189,11 @@ pub fn read_questions(text: &str) -> Result<Questions, String> {
     for question in &mut list {
         question.ndcg_at_10 = None;
     }
-    if list.is_empty() { Err("there are no questions in it".into()) } else { Ok(Questions { list }) }
+    if list.is_empty() {
+        Err("there are no questions in it".into())
+    } else {
+        Ok(Questions { list })
+    }
 }
 
 impl Scores {

@@ -25,7 +25,8 @@ impl Measures {
         let mut best: Vec<f64> = right.values().copied().collect();
         best.sort_by(|a, b| b.total_cmp(a));
         let count = number(right.len());
-        let hits = |depth: usize| number(gains.iter().take(depth).filter(|gain| **gain > 0.0).count());
+        let hits =
+            |depth: usize| number(gains.iter().take(depth).filter(|gain| **gain > 0.0).count());
         let first = gains.iter().take(10).position(|gain| *gain > 0.0);
         let (mut found, mut precision) = (0, 0.0);
         for (at, _) in gains.iter().enumerate().filter(|(_, gain)| **gain > 0.0) {
@@ -92,7 +93,9 @@ mod tests {
         assert!((found.mrr_at_10 - 0.5).abs() < 1e-12);
         assert!((found.map - (0.5 + 2.0 / 6.0) / 3.0).abs() < 1e-12);
         let perfect = Measures::of(&keys("a z b"), &right);
-        assert!((perfect.ndcg_at_10 - 1.0).abs() < f64::EPSILON && (perfect.map - 1.0).abs() < 1e-12);
+        assert!(
+            (perfect.ndcg_at_10 - 1.0).abs() < f64::EPSILON && (perfect.map - 1.0).abs() < 1e-12
+        );
         assert_eq!(Measures::of(&keys("a"), &BTreeMap::new()), Measures::default());
         let mean = Measures::mean([&perfect, &Measures::default()]);
         assert!((mean.ndcg_at_10 - 0.5).abs() < 1e-12);

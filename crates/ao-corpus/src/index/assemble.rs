@@ -31,25 +31,20 @@ impl<'a> Vocabulary<'a> {
         for (index, batch) in batches.iter().enumerate() {
             let is_used = used(batch)?;
             for (id, word) in batch.vocabulary.iter().enumerate().filter(|(id, _)| is_used[*id]) {
-                met.push((word.as_ref(), index, id));
+                met.push((prefix(word), word.as_ref(), index, id));
             }
             turn_of.push(vec![UNUSED; batch.vocabulary.len()]);
         }
         met.sort_unstable();
         let mut forms: Vec<&str> = Vec::new();
-        for (word, batch, id) in met {
+        for (_, word, batch, id) in met {
             if forms.last() != Some(&word) {
                 forms.push(word);
             }
             turn_of[batch][id] = small(forms.len() - 1);
         }
         let turn_of_form = in_turn(turn_of.iter_mut().flatten(), forms.len());
-        let stem_of: Vec<String> = forms.iter().map(|form| words::stem(form)).collect();
-        let mut stems = stem_of.clone();
-        stems.sort_unstable();
-        stems.dedup();
-        let place = |stem: &String| small(stems.binary_search(stem).unwrap_or_default());
-        let stem_of_form: Vec<u32> = stem_of.iter().map(place).collect();
+        let (stems, stem_of_form) = stems_of(&forms);
         let mut by_turn = vec![0; forms.len()];
         for (form, turn) in turn_of_form.iter().enumerate() {
             by_turn[*turn as usize] = stem_of_form[form];
@@ -57,6 +52,32 @@ impl<'a> Vocabulary<'a> {
         let turn_of_stem = in_turn(by_turn.iter_mut(), stems.len());
         Ok(Self { forms, stems, stem_of_form, turn_of, turn_of_form, turn_of_stem })
     }
+}
+
+/// The beginning of a word as a number that orders as it does: most comparisons need no more.
+fn prefix(word: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let length = word.len().min(8);
+    bytes[..length].copy_from_slice(&word.as_bytes()[..length]);
+    u64::from_be_bytes(bytes)
+}
+
+/// All stems in order, and the place of each form's stem among them.
+fn stems_of(forms: &[&str]) -> (Vec<String>, Vec<u32>) {
+    let stem = |(form, word): (usize, &&str)| {
+        let stem = words::stem(word);
+        (prefix(&stem), stem, form)
+    };
+    let mut met: Vec<(u64, String, usize)> = forms.iter().enumerate().map(stem).collect();
+    met.sort_unstable();
+    let (mut stems, mut stem_of_form) = (Vec::<String>::new(), vec![0; forms.len()]);
+    for (_, stem, form) in met {
+        if stems.last() != Some(&stem) {
+            stems.push(stem);
+        }
+        stem_of_form[form] = small(stems.len() - 1);
+    }
+    (stems, stem_of_form)
 }
 
 /// Replaces places in the alphabet by turns, in the order in which they come; returns the turn of
@@ -220,7 +241,12 @@ impl<'a> Assembly<'a> {
         let mut writer = Writer::with_capacity(room + room / 16);
         self.write_entries(&mut writer, drafts, spans, walked_ns);
         let forms = &self.vocabulary.forms;
-        put_texts(&mut writer, Section::FormEnds, Section::Forms, forms.iter().map(|f| f.as_bytes()));
+        put_texts(
+            &mut writer,
+            Section::FormEnds,
+            Section::Forms,
+            forms.iter().map(|f| f.as_bytes()),
+        );
         let mut records = Vec::with_capacity(forms.len() * 8);
         for (turn, stem) in self.vocabulary.turn_of_form.iter().zip(&self.vocabulary.stem_of_form) {
             records.extend_from_slice(&self.forms[*turn as usize].df.to_le_bytes());
@@ -270,7 +296,8 @@ impl<'a> Assembly<'a> {
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
         let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
-        let in_order = || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
+        let in_order =
+            || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
         for (id, stem) in (0_u32..).zip(in_order()) {
             while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
                 forms_end += 1;

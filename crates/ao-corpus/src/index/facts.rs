@@ -60,8 +60,8 @@ const NO_DAY: u32 = 0;
 /// A day in four bytes that order as days do, for years that people write.
 pub(super) fn pack(day: Option<Date>) -> u32 {
     let Some(day) = day.filter(|day| day.year() > 0) else { return NO_DAY };
-    let [year, month, day] =
-        [i32::from(day.year()), i32::from(day.month()), i32::from(day.day())].map(i32::cast_unsigned);
+    let [year, month, day] = [i32::from(day.year()), i32::from(day.month()), i32::from(day.day())]
+        .map(i32::cast_unsigned);
     year << 9 | month << 5 | day
 }
 

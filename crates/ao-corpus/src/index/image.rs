@@ -68,7 +68,11 @@ impl Writer {
         self.pieces(section, [bytes]);
     }
 
-    pub(super) fn pieces<'b>(&mut self, section: Section, pieces: impl IntoIterator<Item = &'b [u8]>) {
+    pub(super) fn pieces<'b>(
+        &mut self,
+        section: Section,
+        pieces: impl IntoIterator<Item = &'b [u8]>,
+    ) {
         debug_assert_eq!(self.ends.len(), section as usize, "sections come in order");
         for piece in pieces {
             self.body.extend_from_slice(piece);

@@ -48,7 +48,8 @@ const NO_SLOT: Slot = Slot { word: Short { head: 0, tail: 0 }, id: EMPTY };
 
 #[derive(Debug)]
 pub(super) struct Interner {
-    /// A power of two, never more than half full. Stop words are in here too.
+    /// A power of two, never more than three quarters full: a small table stays in the cache. Stop
+    /// words are in here too.
     slots: Vec<Slot>,
     taken: usize,
     keys: [u64; 2],
@@ -94,7 +95,7 @@ impl Interner {
         let id = self.number(word);
         self.slots[at] = Slot { word: short, id };
         self.taken += 1;
-        if self.taken * 2 > self.slots.len() {
+        if self.taken * 4 > self.slots.len() * 3 {
             self.grow();
         }
         id
@@ -153,8 +154,10 @@ mod tests {
     #[test]
     fn every_word_has_one_number() {
         let mut interner = Interner::default();
-        let words: Vec<String> =
-            (0..5000).map(|n| format!("w{n}")).chain((0..500).map(|n| format!("a-long-word-{n}"))).collect();
+        let words: Vec<String> = (0..5000)
+            .map(|n| format!("w{n}"))
+            .chain((0..500).map(|n| format!("a-long-word-{n}")))
+            .collect();
         for round in 0..2 {
             for (id, word) in words.iter().enumerate() {
                 assert_eq!(interner.id(word), u32::try_from(id).ok(), "{word} {round}");

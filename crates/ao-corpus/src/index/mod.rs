@@ -20,8 +20,8 @@ mod rank;
 mod reader;
 mod source;
 
-pub use draft::Text;
 pub use cache::{Keep, Opened, Place, State};
+pub use draft::Text;
 pub use entry::facts_of;
 pub use facts::{Facts, Sight};
 pub use formula::RERANKED;

@@ -21,9 +21,7 @@ pub(super) fn batch_of(
         return Err(Broken);
     }
     let start_of = |entry: usize| match spans.get(entry) {
-        Some(span) => {
-            usize::try_from(Cursor::new(span).u64()?).map_err(|_| Broken)
-        }
+        Some(span) => usize::try_from(Cursor::new(span).u64()?).map_err(|_| Broken),
         None => Ok(words.len()),
     };
     let mut drafts = Vec::new();

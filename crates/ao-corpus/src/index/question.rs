@@ -103,7 +103,8 @@ impl Asked {
                         let count = question.words.iter().filter(|(_, other)| other == stem);
                         let word = asked_word(reader, id, text, count.count())?;
                         let place = words.len();
-                        word_of_form.extend(reader.forms_of(&word.record)?.iter().map(|f| (*f, place)));
+                        word_of_form
+                            .extend(reader.forms_of(&word.record)?.iter().map(|f| (*f, place)));
                         words.push(word);
                         Some(place)
                     }
@@ -114,7 +115,11 @@ impl Asked {
             {
                 let count = question.words.iter().filter(|(other, _)| other == text).count();
                 let rarity = reader.whole.totals.rarity(u64::from(df));
-                forms.push(AskedForm { text: text.clone(), id, weight: weight(rarity, small(count)) });
+                forms.push(AskedForm {
+                    text: text.clone(),
+                    id,
+                    weight: weight(rarity, small(count)),
+                });
             }
         }
         word_of_form.sort_unstable();
@@ -144,12 +149,7 @@ fn filter_bit(form: u32) -> (usize, u64) {
     (bit / 64, 1 << (bit % 64))
 }
 
-fn asked_word(
-    reader: &Reader,
-    id: usize,
-    text: &str,
-    count: usize,
-) -> Result<AskedWord, Broken> {
+fn asked_word(reader: &Reader, id: usize, text: &str, count: usize) -> Result<AskedWord, Broken> {
     let record = reader.stem(id)?;
     let totals = &reader.whole.totals;
     let worth = totals.worth(u64::from(record.df), u64::from(record.title_df));

@@ -206,13 +206,14 @@ impl Matches {
         resistance: f64,
         mut each: impl FnMut(&dyn Fn() -> Part, f64),
     ) {
-        let mut tell = |kind: PartKind, words: &dyn Fn() -> String, worth: f64, counts: (u32, u32)| {
-            let (in_title, in_body) = counts;
-            if in_title + in_body > 0 {
-                let adds = worth * saturated(resistance, in_title, in_body);
-                each(&|| Part { kind, words: words(), worth, in_title, in_body, adds }, adds);
-            }
-        };
+        let mut tell =
+            |kind: PartKind, words: &dyn Fn() -> String, worth: f64, counts: (u32, u32)| {
+                let (in_title, in_body) = counts;
+                if in_title + in_body > 0 {
+                    let adds = worth * saturated(resistance, in_title, in_body);
+                    each(&|| Part { kind, words: words(), worth, in_title, in_body, adds }, adds);
+                }
+            };
         for form in &asked.forms {
             let counts = self.count(|hit| hit.form == form.id);
             tell(PartKind::Exact, &|| form.text.clone(), EXACT * form.weight, counts);

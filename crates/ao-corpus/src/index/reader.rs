@@ -75,8 +75,10 @@ impl Reader {
         let whole = Whole::read(&image.whole(Section::Totals)?)?;
         let lengths = image.whole(Section::Lengths)?;
         let (lengths, _) = lengths.as_chunks::<4>();
-        let resistance: Vec<f64> =
-            lengths.iter().map(|words| whole.totals.resistance(u32::from_le_bytes(*words))).collect();
+        let resistance: Vec<f64> = lengths
+            .iter()
+            .map(|words| whole.totals.resistance(u32::from_le_bytes(*words)))
+            .collect();
         let entries = image.range_of(Section::PathEnds).len() / 4;
         if entries != resistance.len() {
             return Err(Broken);

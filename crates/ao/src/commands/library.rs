@@ -59,7 +59,8 @@ impl Library {
 
 fn tell(opened: &Opened, printer: &Printer) {
     if let Some(why) = &opened.unwritten {
-        printer.note(&format!("The index could not be kept ({why}); every search reads all files."));
+        printer
+            .note(&format!("The index could not be kept ({why}); every search reads all files."));
     }
     if opened.index.unreadable() > 0 {
         printer.note(&format!(

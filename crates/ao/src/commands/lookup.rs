@@ -63,11 +63,8 @@ pub(crate) fn run(
     let hits = library.ask(printer, |index| search(index, &question, asking))?;
     let entries: Vec<Entry> =
         hits.iter().map(|hit| library.entry(&hit.path)).collect::<Result<_, _>>()?;
-    let sources: Vec<Source<'_>> = hits
-        .iter()
-        .zip(&entries)
-        .map(|(hit, entry)| Source { entry, score: hit.score })
-        .collect();
+    let sources: Vec<Source<'_>> =
+        hits.iter().zip(&entries).map(|(hit, entry)| Source { entry, score: hit.score }).collect();
     let found = lookup(&query, &question, &sources, arguments.tokens);
     if found.given.is_empty() {
         printer.note("Nothing found.");
@@ -80,7 +77,8 @@ pub(crate) fn run(
     match record(&library, &citations) {
         Ok(()) => Ok(Exit::Done),
         Err(error) => {
-            printer.note(&format!("The citations could not be recorded in {AGENTS}/{LOG}: {error}"));
+            printer
+                .note(&format!("The citations could not be recorded in {AGENTS}/{LOG}: {error}"));
             Ok(if global.strict_exit { Exit::Degraded } else { Exit::Done })
         }
     }
@@ -116,7 +114,9 @@ fn citations(
         model_vendor: Maybe::Absent,
         query: Maybe::Value(query.to_owned()),
         metric_namespace: Maybe::Absent,
-        match_confidence: confidence_of(hits, given).and_then(|hit| Finite::new(hit.confidence)).into(),
+        match_confidence: confidence_of(hits, given)
+            .and_then(|hit| Finite::new(hit.confidence))
+            .into(),
         match_provenance: Maybe::Value("ao lookup".to_owned()),
         section_heading: given.heading.clone().into(),
         section_locator: Maybe::Absent,

@@ -118,8 +118,11 @@ fn live(
     };
     if questions.list.is_empty() {
         let path = agents.join(&folder);
-        return Err(Failure::new(Exit::Preflight, format!("there are no entries in {}", shown(&path.to_string_lossy())))
-            .hint("write some, or name another folder with --corpus DIR"));
+        return Err(Failure::new(
+            Exit::Preflight,
+            format!("there are no entries in {}", shown(&path.to_string_lossy())),
+        )
+        .hint("write some, or name another folder with --corpus DIR"));
     }
     let broken = |error: ao_corpus::index::Broken| Failure::new(Exit::Failed, error.to_string());
     let index = Index::of_entries(&corpus.entries).map_err(broken)?;
@@ -145,22 +148,28 @@ fn live(
 }
 
 /// What is asked: a word for it, the folder above it, and its name there.
-fn place(arguments: &Arguments, global: &Global) -> Result<(&'static str, PathBuf, String), Failure> {
+fn place(
+    arguments: &Arguments,
+    global: &Global,
+) -> Result<(&'static str, PathBuf, String), Failure> {
     if arguments.global_learnings {
         let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).ok_or_else(|| {
-            Failure::new(Exit::Preflight, "HOME is not set").hint("name the folder with --corpus DIR")
+            Failure::new(Exit::Preflight, "HOME is not set")
+                .hint("name the folder with --corpus DIR")
         })?;
         return Ok(("global", Path::new(&home).join(crate::repo::AGENTS), LEARNINGS.to_owned()));
     }
     let Some(dir) = &arguments.corpus else {
         return Ok((LEARNINGS, Repo::find(global)?.agents(), LEARNINGS.to_owned()));
     };
-    let whole = std::path::absolute(dir).map_err(|error| {
-        Failure::usage(format!("{}: {error}", shown(&dir.to_string_lossy())))
-    })?;
+    let whole = std::path::absolute(dir)
+        .map_err(|error| Failure::usage(format!("{}: {error}", shown(&dir.to_string_lossy()))))?;
     match (whole.parent(), whole.file_name().and_then(std::ffi::OsStr::to_str)) {
         (Some(above), Some(name)) => Ok(("directory", above.to_owned(), name.to_owned())),
-        _ => Err(Failure::usage(format!("{} is no folder of entries", shown(&dir.to_string_lossy())))),
+        _ => Err(Failure::usage(format!(
+            "{} is no folder of entries",
+            shown(&dir.to_string_lossy())
+        ))),
     }
 }
 

@@ -65,7 +65,8 @@ pub(crate) fn run(
 fn is_other_name(name: &str, entry: &Entry) -> bool {
     let id = entry.document.text("id");
     let own = [entry.path.as_str(), entry.name(), entry.stem(), id.as_deref().unwrap_or_default()];
-    !own.iter().any(|own| !own.is_empty() && (name.ends_with(own) || format!("{name}.md").ends_with(own)))
+    !own.iter()
+        .any(|own| !own.is_empty() && (name.ends_with(own) || format!("{name}.md").ends_with(own)))
 }
 
 fn answer(entry: &Entry, name: &str, over: &[String], printer: &Printer) {
