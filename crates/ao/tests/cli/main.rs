@@ -7,14 +7,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod bench;
 mod carry;
 mod demo;
 mod durable;
 mod frame;
 mod house;
 mod lock;
+mod lookup;
 mod marker;
 mod repo;
 mod schema;
+mod search;
 mod tree;
 mod undo;
