@@ -17,6 +17,7 @@
 //! corpus, which others write too, so are nulls.
 
 mod budget;
+mod certificate;
 mod citation;
 mod confidence;
 mod config;
@@ -24,6 +25,7 @@ mod conflict;
 mod council;
 mod curator;
 mod cycle;
+mod defrag;
 mod duration;
 mod edits;
 mod exit;
@@ -54,6 +56,7 @@ mod work;
 mod yields;
 
 pub use budget::WarnOnlyBudget;
+pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
 pub use confidence::{Confidence, Level};
 pub use config::{
@@ -64,6 +67,10 @@ pub use conflict::{Conflict, Conflicts};
 pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
 pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind, JobSource};
 pub use cycle::Cycle;
+pub use defrag::{
+    Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPrune, DefragStatus,
+    Oscillation, PruneRule,
+};
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};
 pub use edits::{Edit, Edits};
 pub use exit::Exit;

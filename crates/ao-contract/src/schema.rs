@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Citation, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits, Extra,
-    Finding, HistoryLine, Iteration, Learning, Marker, MorningPacket, NextWork, Provenance, Record,
-    RetrievalBench, RunnerReport, Summary, Synthesis, WarnOnlyBudget,
+    Certificate, Citation, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle,
+    Defrag, Edits, Extra, Finding, HistoryLine, Iteration, Learning, Marker, MorningPacket,
+    NextWork, Provenance, Record, RetrievalBench, RunnerReport, Summary, Synthesis, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -83,7 +83,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 22] = [
+const FORMATS: [Format; 24] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
@@ -102,6 +102,8 @@ const FORMATS: [Format; 22] = [
     format!("archive-provenance", Provenance, Ao),
     format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),
+    format!("certificate", Certificate, Ao),
+    format!("defrag", Defrag, Ao),
     format!("warn-only-budget", WarnOnlyBudget, Ao),
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),

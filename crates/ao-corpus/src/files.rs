@@ -58,6 +58,26 @@ impl Files {
         Ok(files)
     }
 
+    /// Lists everything beneath `root`. Nothing but names is read.
+    pub fn list_all(root: &Path) -> io::Result<Self> {
+        let disk = Disk::open(root)?;
+        let mut files = Self { disk, found: Vec::new(), left: Vec::new() };
+        let top = files.disk.top();
+        for entry in files.disk.names(&top)? {
+            let Some(name) = entry.name.to_str() else { continue };
+            match (entry.kind, files.disk.open_dir(&top, &entry.name)) {
+                (Kind::Dir, Ok(dir)) => files.walk(&dir, name, 0)?,
+                (Kind::File, _) => {
+                    let path = name.to_owned();
+                    files.found.push(File { path, dir: top.clone(), name: entry.name });
+                }
+                _ => files.leave(name, "is no folder that can be opened".into()),
+            }
+        }
+        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
     fn walk(&mut self, dir: &<Disk as Fs>::Dir, path: &str, depth: usize) -> io::Result<()> {
         if depth > DEPTH_MAX {
             self.leave(path, format!("is nested deeper than {DEPTH_MAX} folders"));
@@ -99,6 +119,14 @@ impl Files {
     /// A file's bytes; the error says why it is left alone.
     pub fn read(&self, file: &File) -> Result<Vec<u8>, String> {
         self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+    }
+
+    /// As [`Files::read`], of a file that is no document.
+    pub fn read_up_to(&self, file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
+        self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
+            _ => format!("cannot be read: {error}"),
+        })
     }
 
     /// A file's bytes, with what the file system said of it just then.

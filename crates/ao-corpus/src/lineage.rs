@@ -115,7 +115,7 @@ impl Lineage {
             spelled.into_iter().flatten().flatten().copied().collect();
         found.sort_unstable();
         found.dedup_by_key(|(_, entry)| *entry);
-        let Some((strongest, _)) = found.iter().min() else { return Vec::new() };
+        let Some((strongest, _)) = found.iter().min() else { return self.merged(name) };
         let strongest = *strongest;
         let mut entries: Vec<usize> = found
             .into_iter()
@@ -126,6 +126,20 @@ impl Lineage {
         if entries.iter().any(is_shown) {
             entries.retain(is_shown);
         }
+        entries
+    }
+}
+
+impl Lineage {
+    /// Merges record file names without their endings; a path leads there too.
+    fn merged(&self, name: &str) -> Vec<usize> {
+        let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let found = self.names.get(stem).into_iter().chain(self.names.get(name)).flatten();
+        let mut entries: Vec<usize> =
+            found.filter(|(way, _)| *way == Way::Merged).map(|(_, entry)| *entry).collect();
+        entries.sort_unstable();
+        entries.dedup();
         entries
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, demo, lookup, retrieval_bench, schema, search, show, tree};
+use crate::commands::{self, defrag, demo, lookup, retrieval_bench, schema, search, show, tree};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -67,6 +67,8 @@ enum Command {
     Show(show::Arguments),
     /// Measure how well entries are found
     RetrievalBench(retrieval_bench::Arguments),
+    /// Merge copies, archive what is expired or superseded, and find what goes back and forth
+    Defrag(defrag::Arguments),
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
@@ -99,6 +101,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
         Command::Show(arguments) => show::run(&arguments, global, printer),
         Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
+        Command::Defrag(arguments) => defrag::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),

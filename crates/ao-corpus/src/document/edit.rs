@@ -237,7 +237,13 @@ fn flow(value: &Value) -> String {
             let items: Vec<String> = items.iter().map(flow).collect();
             format!("[{}]", items.join(", "))
         }
-        Value::Object(_) => value.to_string().replace("\":", "\": "),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| {
+                format!("{}: {}", flow(&Value::from(key.as_str())), flow(value))
+            };
+            let fields: Vec<String> = fields.iter().map(field).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
         _ => value.to_string(),
     }
 }

@@ -7,6 +7,7 @@ use super::entry::{facts_of, with_text};
 use super::facts::{Facts, Sight};
 use crate::corpus::Entry;
 use crate::files::{File, Files};
+use crate::tree::Tree;
 
 const THREADS_MAX: usize = 8;
 /// Fewer items than this are done sooner than a thread is started.
@@ -47,6 +48,15 @@ pub(super) fn in_batches<I: Sync>(
 
 pub(super) fn batches(entries: &[Arc<Entry>]) -> Vec<Batch> {
     in_batches(entries, threads(), |batch, entry| put_entry(batch, entry, Stamp::default()))
+}
+
+/// As [`batches`], of entries that are read one by one.
+pub(super) fn tree_batches(tree: &Tree) -> Vec<Batch> {
+    in_batches(&tree.paths(), threads(), |batch, path| {
+        if let Some(entry) = tree.entry(path) {
+            put_entry(batch, &entry, Stamp::default());
+        }
+    })
 }
 
 fn put_entry(batch: &mut BatchWriter, entry: &Entry, stamp: Stamp) {

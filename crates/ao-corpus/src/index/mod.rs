@@ -34,6 +34,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::corpus::Entry;
+use crate::tree::Tree;
 use draft::{BatchWriter, Stamp};
 use reader::Reader;
 
@@ -58,6 +59,20 @@ impl Index {
     /// An index of entries that are in memory.
     pub fn of_entries(entries: &[Arc<Entry>]) -> Result<Self, Broken> {
         Ok(Self { reader: Reader::new(assemble::assemble(build::batches(entries), 0)?)? })
+    }
+
+    /// An index of a tree as it would be; entries are read one by one.
+    pub fn of_tree(tree: &Tree) -> Result<Self, Broken> {
+        let batches = build::tree_batches(tree);
+        Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
+    }
+
+    /// How many entries that can be found have a word of this stem.
+    pub fn entries_with(&self, stem: &str) -> Result<u32, Broken> {
+        match self.reader.find_stem(stem)? {
+            Some(id) => Ok(self.reader.stem(id)?.df),
+            None => Ok(0),
+        }
     }
 
     /// All entries, hidden ones among them.

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod defrag;
 pub(crate) mod demo;
 mod library;
 pub(crate) mod lookup;

@@ -37,6 +37,18 @@ pub(crate) fn report(
     global: &Global,
     printer: &Printer,
 ) -> Exit {
+    let (fields, text) = told(writer, outcome, expired, printer);
+    printer.answer(command, fields, &text);
+    exit(outcome, global)
+}
+
+/// What became of a request, as JSON and for people; notes are said at once.
+pub(crate) fn told(
+    writer: &Writer,
+    outcome: &Outcome,
+    expired: &[String],
+    printer: &Printer,
+) -> (Value, String) {
     let notes = notes(writer, outcome, expired);
     let is_committed = outcome.method.is_some();
     let fields = json!({
@@ -71,11 +83,10 @@ pub(crate) fn report(
     } else {
         text.push_str("Nothing changed.\n");
     }
-    printer.answer(command, fields, &text);
-    exit(outcome, global)
+    (fields, text)
 }
 
-fn exit(outcome: &Outcome, global: &Global) -> Exit {
+pub(crate) fn exit(outcome: &Outcome, global: &Global) -> Exit {
     let is_whole = outcome.refused.is_empty() && outcome.conflicts.is_empty();
     match outcome.method {
         None if !outcome.refused.is_empty() => Exit::Refused,
@@ -210,7 +221,7 @@ pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
     })
 }
 
-fn refused_json(refused: &[Refused]) -> Vec<Value> {
+pub(crate) fn refused_json(refused: &[Refused]) -> Vec<Value> {
     refused.iter().map(|refused| json!({ "path": refused.path, "why": refused.why })).collect()
 }
 
@@ -236,7 +247,7 @@ pub(crate) fn list_changes(text: &mut String, changes: &[Change]) {
     more(text, changes.len());
 }
 
-fn list_refused(text: &mut String, refused: &[Refused]) {
+pub(crate) fn list_refused(text: &mut String, refused: &[Refused]) {
     for refused in refused.iter().take(LISTED_MAX) {
         let _ = writeln!(
             text,
