@@ -19,6 +19,7 @@
 mod budget;
 mod certificate;
 mod citation;
+mod closing;
 mod confidence;
 mod config;
 mod conflict;
@@ -30,6 +31,7 @@ mod duration;
 mod edits;
 mod exit;
 mod finding;
+mod health;
 mod history;
 mod id;
 mod iteration;
@@ -58,6 +60,10 @@ mod yields;
 pub use budget::WarnOnlyBudget;
 pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
+pub use closing::{
+    ChangeStatus, CloseLoop, FeedbackVerdict, Harvest, HarvestSource, Harvested, LeftAlone,
+    PendingVerdict, Promotion, Signal, Taken, TakenFrom,
+};
 pub use confidence::{Confidence, Level};
 pub use config::{
     Config, ConsensusPolicy, CuratorConfig, DreamConfig, GuardConfig, NotifyConfig, RunnerConfig,
@@ -75,6 +81,7 @@ pub use duration::{DurationError, DurationText, format_duration, parse_duration}
 pub use edits::{Edit, Edits};
 pub use exit::Exit;
 pub use finding::Finding;
+pub use health::{FitnessReport, LoopDominance, MetricsHealth};
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
 pub use iteration::{Iteration, IterationStatus};

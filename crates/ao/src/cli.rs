@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, defrag, demo, lookup, retrieval_bench, schema, search, show, tree};
+use crate::commands::{
+    self, defrag, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show,
+    tree,
+};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -72,6 +75,14 @@ enum Command {
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
+    /// Turn what was learned and used into knowledge
+    #[command(subcommand)]
+    Flywheel(flywheel::Command),
+    /// Bring in what other repositories learned
+    Harvest(harvest::Arguments),
+    /// Measure how the knowledge is doing
+    #[command(subcommand)]
+    Metrics(metrics::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See on a corpus of its own that a killed commit tears nothing
@@ -103,6 +114,9 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
         Command::Defrag(arguments) => defrag::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
+        Command::Flywheel(command) => flywheel::run(&command, global, printer),
+        Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
+        Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

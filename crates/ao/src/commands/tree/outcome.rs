@@ -69,9 +69,16 @@ pub(crate) fn told(
     }
     let mut text = String::new();
     list_changes(&mut text, &outcome.changes);
+    text.push_str(&ending(outcome));
+    (fields, text)
+}
+
+/// What was not done, and whether the rest was, for people.
+pub(crate) fn ending(outcome: &Outcome) -> String {
+    let mut text = String::new();
     list_refused(&mut text, &outcome.refused);
     list_conflicts(&mut text, &outcome.conflicts);
-    if is_committed {
+    if outcome.method.is_some() {
         let counted = count(&outcome.changes);
         let _ = writeln!(
             text,
@@ -83,7 +90,7 @@ pub(crate) fn told(
     } else {
         text.push_str("Nothing changed.\n");
     }
-    (fields, text)
+    text
 }
 
 pub(crate) fn exit(outcome: &Outcome, global: &Global) -> Exit {
@@ -101,14 +108,7 @@ pub(crate) fn preview(
     conflicts: &[&Conflict],
     printer: &Printer,
 ) -> Exit {
-    let fields = json!({
-        "status": "dry-run",
-        "changes": preview.changes,
-        "refused": refused_json(&preview.refused),
-        "conflicts": conflicts,
-        "left": left_json(&preview.left),
-        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
-    });
+    let fields = previewed(preview, conflicts);
     let mut text = String::new();
     for diff in &preview.diffs {
         text.push_str(&colored(diff));
@@ -133,6 +133,18 @@ pub(crate) fn preview(
     } else {
         Exit::Done
     }
+}
+
+/// What would become of edits, as JSON.
+pub(crate) fn previewed(preview: &Preview, conflicts: &[&Conflict]) -> Value {
+    json!({
+        "status": "dry-run",
+        "changes": preview.changes,
+        "refused": refused_json(&preview.refused),
+        "conflicts": conflicts,
+        "left": left_json(&preview.left),
+        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
+    })
 }
 
 /// A diff for a terminal: coloured, and with nothing in it that could act on the terminal.
