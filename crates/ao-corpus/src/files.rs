@@ -118,10 +118,10 @@ impl Files {
 
     /// A file's bytes; the error says why it is left alone.
     pub fn read(&self, file: &File) -> Result<Vec<u8>, String> {
-        self.read_up_to(file, DOCUMENT_BYTES_MAX)
+        self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
     }
 
-    /// As [`Files::read`], of files that are no documents.
+    /// As [`Files::read`], of a file that is no document.
     pub fn read_up_to(&self, file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
         self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
@@ -129,9 +129,22 @@ impl Files {
         })
     }
 
+    /// A file's bytes, with what the file system said of it just then.
+    pub fn read_with_stat(&self, file: &File) -> Result<(Vec<u8>, Stat), String> {
+        self.disk.read_with_stat(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+    }
+
     /// Applies `make` to every file, on several threads; the results are in the files' order.
     pub fn map<T: Send>(&self, make: impl Fn(&File) -> T + Sync) -> Vec<T> {
         in_parallel(&self.found, make)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn why(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("is larger than {DOCUMENT_BYTES_MAX} bytes"),
+        _ => format!("cannot be read: {error}"),
     }
 }
 

@@ -5,7 +5,7 @@
 //! the name stands as a name: a path, a file name, a link, a value of its own, or a name that cannot
 //! be an ordinary word. Whatever is not rewritten still leads to the survivor by its lineage.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::corpus::Entry;
@@ -48,7 +48,10 @@ impl Names {
 #[derive(Debug, Default)]
 pub struct Wanted {
     targets: Vec<Names>,
-    by_name: BTreeMap<String, Vec<usize>>,
+    /// Only looked up, never walked through: its order makes no difference.
+    by_name: HashMap<String, Vec<usize>>,
+    /// Most words of a text are shorter than any name.
+    lengths: BTreeSet<usize>,
     /// Names with signs that end a word: these are looked for letter by letter.
     odd: Vec<(String, usize)>,
 }
@@ -59,6 +62,7 @@ impl Wanted {
         for (target, names) in wanted.targets.iter().enumerate() {
             for name in names.all().filter(|name| name.len() >= NAME_BYTES_MIN) {
                 if name.chars().all(is_name_char) {
+                    wanted.lengths.insert(name.len());
                     let known = wanted.by_name.entry(name.to_owned()).or_default();
                     if !known.contains(&target) {
                         known.push(target);
@@ -90,7 +94,10 @@ impl Wanted {
     fn meant<'a>(&'a self, run: &'a str) -> impl Iterator<Item = usize> + 'a {
         let last = run.rsplit_once('/').map_or(run, |(_, last)| last);
         let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
-        let names = [run, last, stem].map(|name| self.by_name.get(name));
+        let find = |name: &str| {
+            if self.lengths.contains(&name.len()) { self.by_name.get(name) } else { None }
+        };
+        let names = [run, last, stem].map(find);
         names.into_iter().flatten().flatten().copied()
     }
 

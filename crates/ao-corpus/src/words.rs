@@ -34,7 +34,7 @@ thread_local! {
 /// characters.
 pub fn each_word(text: &str, mut each: impl FnMut(&str)) {
     if text.is_ascii() {
-        ascii_words(text.as_bytes(), &mut each);
+        ascii_words(text, &mut each);
     } else {
         let folded: String = text.nfkd().filter(|c| !is_combining_mark(*c)).collect();
         any_words(&folded.to_lowercase(), &mut each);
@@ -67,34 +67,47 @@ pub fn stems(text: &str) -> Vec<String> {
     found
 }
 
-fn ascii_words(text: &[u8], each: &mut impl FnMut(&str)) {
-    let mut word = [0_u8; WORD_BYTES_MAX];
+fn ascii_words(text: &str, each: &mut impl FnMut(&str)) {
+    let lower = text.to_ascii_lowercase();
+    let bytes = lower.as_bytes();
     let mut at = 0;
-    while at < text.len() {
-        if !text[at].is_ascii_alphanumeric() {
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_alphanumeric() {
             at += 1;
             continue;
         }
-        let mut length = 0;
-        while at < text.len() {
-            let byte = text[at];
-            if byte.is_ascii_alphanumeric() {
-                if length < WORD_BYTES_MAX {
-                    word[length] = byte.to_ascii_lowercase();
-                }
-                length += 1;
-            } else if !is_inner_apostrophe(text, at) {
-                break;
-            } else if is_possessive(text, at) {
-                at += 2;
-                break;
-            }
+        let start = at;
+        while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
             at += 1;
         }
-        if let Ok(word) = std::str::from_utf8(&word[..length.min(WORD_BYTES_MAX)]) {
-            each(word);
+        if bytes.get(at) == Some(&b'\'') && is_inner_apostrophe(bytes, at) {
+            at = apostrophed(&lower, start, each);
+        } else {
+            each(&lower[start..at.min(start + WORD_BYTES_MAX)]);
         }
     }
+}
+
+/// A word with apostrophes in it; returns where it ends.
+fn apostrophed(lower: &str, start: usize, each: &mut impl FnMut(&str)) -> usize {
+    let text = lower.as_bytes();
+    let mut word = String::new();
+    let mut at = start;
+    while at < text.len() {
+        let byte = text[at];
+        if byte.is_ascii_alphanumeric() {
+            word.push(char::from(byte));
+        } else if !is_inner_apostrophe(text, at) {
+            break;
+        } else if is_possessive(text, at) {
+            at += 2;
+            break;
+        }
+        at += 1;
+    }
+    word.truncate(WORD_BYTES_MAX);
+    each(&word);
+    at
 }
 
 /// `don't` is one word.
@@ -139,7 +152,7 @@ fn spaced_and_not(run: &str, each: &mut impl FnMut(&str)) {
 
 fn plain(part: &str, each: &mut impl FnMut(&str)) {
     if part.is_ascii() {
-        return ascii_words(part.as_bytes(), each);
+        return ascii_words(part, each);
     }
     let part = part.strip_suffix("'s").unwrap_or(part);
     let mut word: String = part.chars().filter(|c| *c != '\'').collect();

@@ -6,8 +6,24 @@ use std::path::Path;
 
 /// Replaces one file whole: whoever reads it sees the old bytes or the new ones, and so does
 /// whoever comes after a crash.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Durable::Yes)
+}
+
+/// Replaces a file that can be made again at any time and that says itself whether it is whole.
+/// After a crash it may be neither the old one nor the new one, so nobody waits for the disk.
+pub fn replace_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Durable::No)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    Yes,
+    No,
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+fn replace(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"));
     };
@@ -15,9 +31,14 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let write = || {
         let mut file = File::create(&fresh)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
+        if durable == Durable::Yes {
+            file.sync_all()?;
+        }
         std::fs::rename(&fresh, path)?;
-        File::open(dir)?.sync_all()
+        match durable {
+            Durable::Yes => File::open(dir)?.sync_all(),
+            Durable::No => Ok(()),
+        }
     };
     write().inspect_err(|_| {
         let _ = std::fs::remove_file(&fresh);

@@ -9,7 +9,7 @@ mod probes;
 
 use ao_contract::{Basis, Certificate, CertificateVerdict, Extra, Probe, SchemaVersion};
 
-pub use probes::{PROBES_MAX, PROBES_MIN};
+pub use probes::{CANDIDATES_MAX, PROBES_MIN};
 
 use crate::corpus::Entry;
 use crate::index::{Broken, Index, Question};
@@ -19,6 +19,9 @@ use crate::search::{Asking, search};
 pub const COUNTED_MIN: usize = 4;
 /// Who is not among the first so many is not found.
 pub const FOUND_WITHIN: usize = 10;
+/// A question that finds an entry among the first so many asks for it; one that finds it later asks
+/// for something that many entries are about.
+pub const STRONG_WITHIN: u32 = 3;
 /// Stands before a certificate among the sources of a change.
 pub const SOURCE_PREFIX: &str = "certificate:";
 
@@ -29,11 +32,16 @@ pub fn ask_before(
     successor: Option<&Entry>,
 ) -> Result<Certificate, Broken> {
     let titled: Vec<&Entry> = successor.into_iter().collect();
-    let mut asked = Vec::new();
+    let mut asked: Vec<Probe> = Vec::new();
     for (kind, query) in probes::probes(entry, &titled, index)? {
+        let strong = asked.iter().filter(|probe| is_strong(probe)).count();
+        if strong >= PROBES_MIN {
+            break;
+        }
         let before = place(index, &query, &entry.path)?;
         asked.push(Probe { kind, query, before, after: None });
     }
+    let asked = strongest(asked);
     let counted = asked.iter().filter(|probe| probe.before.is_some()).count();
     Ok(Certificate {
         schema_version: SchemaVersion,
@@ -46,6 +54,21 @@ pub fn ask_before(
         probes: asked,
         extra: Extra::default(),
     })
+}
+
+/// Whether a question asks for this entry and hardly for any other.
+fn is_strong(probe: &Probe) -> bool {
+    probe.before.is_some_and(|place| place <= STRONG_WITHIN)
+}
+
+/// The questions that find the entry best, in the order in which they were made. Which these are is
+/// decided before anything is asked of the corpus as it would be.
+fn strongest(asked: Vec<Probe>) -> Vec<Probe> {
+    let mut places: Vec<usize> = (0..asked.len()).collect();
+    places.sort_by_key(|at| (asked[*at].before.unwrap_or(u32::MAX), *at));
+    let chosen: std::collections::BTreeSet<usize> = places.into_iter().take(PROBES_MIN).collect();
+    let kept = asked.into_iter().enumerate().filter(|(at, _)| chosen.contains(at));
+    kept.map(|(_, probe)| probe).collect()
 }
 
 /// Asks again, of the corpus as it would be, for the successor; and decides.

@@ -5,18 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use ao_contract::ProbeKind;
 
 use crate::corpus::Entry;
+use crate::duplicates::is_colour;
 use crate::index::{Broken, Index};
 use crate::pieces::{Shape, pieces};
 use crate::words;
 
 /// Fewer would prove little.
 pub const PROBES_MIN: usize = 8;
-pub const PROBES_MAX: usize = 10;
+/// Questions that are made, of which those are kept that find the entry best.
+pub const CANDIDATES_MAX: usize = 18;
 /// Words of a question.
 const WORDS_MAX: usize = 6;
-const WORDS_MIN: usize = 3;
+const WORDS_MIN: usize = 4;
 /// Words on each side of a number.
-const AROUND: usize = 2;
+const AROUND: usize = 3;
 /// From one window of words to the next, where a text has little else to ask about.
 const STRIDE: usize = 3;
 
@@ -79,7 +81,9 @@ impl<'a> Maker<'a> {
     fn terms(&mut self, text: &str) -> Result<Vec<Term>, Broken> {
         let mut found: Vec<(String, String)> = Vec::new();
         words::each_word(text, |word| {
-            if !words::is_stop_word(word) && !found.iter().any(|(known, _)| known == word) {
+            // Nobody asks for words that only colour a sentence.
+            let is_asked = !is_colour(word) || word.bytes().any(|byte| byte.is_ascii_digit());
+            if is_asked && !found.iter().any(|(known, _)| known == word) {
                 found.push((word.to_owned(), words::stem(word)));
             }
         });
@@ -151,7 +155,7 @@ impl<'a> Maker<'a> {
         for nth in 0..longest {
             for (kind, made) in &self.made {
                 if let Some(query) = made.get(nth)
-                    && chosen.len() < PROBES_MAX
+                    && chosen.len() < CANDIDATES_MAX
                     && seen.insert(query.clone())
                 {
                     chosen.push((*kind, query.clone()));
@@ -162,7 +166,7 @@ impl<'a> Maker<'a> {
             for window in terms.windows(WORDS_MIN + 1).step_by(STRIDE) {
                 let words: Vec<&str> = window.iter().map(|term| term.word.as_str()).collect();
                 let query = words.join(" ");
-                if chosen.len() < PROBES_MIN && seen.insert(query.clone()) {
+                if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
                     chosen.push((ProbeKind::Rare, query));
                 }
             }

@@ -149,7 +149,8 @@ impl Draft {
 
     fn set_json(&mut self, key: &str, value: Option<&Value>) -> Option<()> {
         let start = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
-        let end = self.text.find(['\r', '\n']).unwrap_or(self.text.len());
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let end = start + line.len();
         let line = json::set(&self.text[start..end], key, value).ok()?;
         self.text.replace_range(start..end, &line);
         Some(())

@@ -41,7 +41,12 @@ pub fn sections(body: &str) -> Vec<Section<'_>> {
 
 /// The text of the first heading, without the word for its kind.
 pub(super) fn title(body: &str) -> Option<&str> {
-    let heading = sections(body).into_iter().find(|section| section.level > 0)?.heading;
+    // Most entries begin with it; there the rest need not be read.
+    let first = body.trim_start_matches(['\r', '\n']).lines().next().and_then(heading);
+    let heading = match first {
+        Some((_, heading)) => heading,
+        None => sections(body).into_iter().find(|section| section.level > 0)?.heading,
+    };
     let bare = PREFIXES.iter().find_map(|prefix| heading.strip_prefix(prefix)).unwrap_or(heading);
     Some(bare.trim()).filter(|title| !title.is_empty())
 }

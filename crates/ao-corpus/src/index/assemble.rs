@@ -9,13 +9,16 @@ use super::reader::Whole;
 use super::source::Broken;
 use crate::words;
 
-/// Forms and stems by number: the place in the alphabet.
+/// Forms and stems. Their numbers in the index are their places in the alphabet; while counting
+/// they are looked at in the order in which they were met, which keeps the frequent ones together.
 struct Vocabulary<'a> {
     forms: Vec<&'a str>,
     stems: Vec<String>,
     stem_of_form: Vec<u32>,
-    /// For each batch, the form of each of its words.
-    form_of: Vec<Vec<u32>>,
+    /// For each batch, the turn of each of its words.
+    turn_of: Vec<Vec<u32>>,
+    turn_of_form: Vec<u32>,
+    turn_of_stem: Vec<u32>,
 }
 
 /// Not a word that any entry has.
@@ -24,34 +27,80 @@ const UNUSED: u32 = u32::MAX;
 impl<'a> Vocabulary<'a> {
     fn of(batches: &'a [Batch]) -> Result<Self, Broken> {
         let mut met = Vec::new();
-        let mut form_of = Vec::new();
+        let mut turn_of = Vec::new();
         for (index, batch) in batches.iter().enumerate() {
             let is_used = used(batch)?;
             for (id, word) in batch.vocabulary.iter().enumerate().filter(|(id, _)| is_used[*id]) {
-                met.push((word.as_ref(), index, id));
+                met.push((prefix(word), word.as_ref(), index, id));
             }
-            form_of.push(vec![UNUSED; batch.vocabulary.len()]);
+            turn_of.push(vec![UNUSED; batch.vocabulary.len()]);
         }
         met.sort_unstable();
         let mut forms: Vec<&str> = Vec::new();
-        for (word, batch, id) in met {
+        for (_, word, batch, id) in met {
             if forms.last() != Some(&word) {
                 forms.push(word);
             }
-            form_of[batch][id] = small(forms.len() - 1);
+            turn_of[batch][id] = small(forms.len() - 1);
         }
-        let stem_of: Vec<String> = forms.iter().map(|form| words::stem(form)).collect();
-        let mut stems = stem_of.clone();
-        stems.sort_unstable();
-        stems.dedup();
-        let place = |stem: &String| small(stems.binary_search(stem).unwrap_or_default());
-        let stem_of_form = stem_of.iter().map(place).collect();
-        Ok(Self { forms, stems, stem_of_form, form_of })
+        let turn_of_form = in_turn(turn_of.iter_mut().flatten(), forms.len());
+        let (stems, stem_of_form) = stems_of(&forms);
+        let mut by_turn = vec![0; forms.len()];
+        for (form, turn) in turn_of_form.iter().enumerate() {
+            by_turn[*turn as usize] = stem_of_form[form];
+        }
+        let turn_of_stem = in_turn(by_turn.iter_mut(), stems.len());
+        Ok(Self { forms, stems, stem_of_form, turn_of, turn_of_form, turn_of_stem })
     }
+}
+
+/// The beginning of a word as a number that orders as it does: most comparisons need no more.
+fn prefix(word: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let length = word.len().min(8);
+    bytes[..length].copy_from_slice(&word.as_bytes()[..length]);
+    u64::from_be_bytes(bytes)
+}
+
+/// All stems in order, and the place of each form's stem among them.
+fn stems_of(forms: &[&str]) -> (Vec<String>, Vec<u32>) {
+    let stem = |(form, word): (usize, &&str)| {
+        let stem = words::stem(word);
+        (prefix(&stem), stem, form)
+    };
+    let mut met: Vec<(u64, String, usize)> = forms.iter().enumerate().map(stem).collect();
+    met.sort_unstable();
+    let (mut stems, mut stem_of_form) = (Vec::<String>::new(), vec![0; forms.len()]);
+    for (_, stem, form) in met {
+        if stems.last() != Some(&stem) {
+            stems.push(stem);
+        }
+        stem_of_form[form] = small(stems.len() - 1);
+    }
+    (stems, stem_of_form)
+}
+
+/// Replaces places in the alphabet by turns, in the order in which they come; returns the turn of
+/// each place.
+fn in_turn<'b>(places: impl Iterator<Item = &'b mut u32>, count: usize) -> Vec<u32> {
+    let mut turns = vec![UNUSED; count];
+    let mut next = 0;
+    for place in places.filter(|place| **place != UNUSED) {
+        let turn = &mut turns[*place as usize];
+        if *turn == UNUSED {
+            *turn = next;
+            next += 1;
+        }
+        *place = *turn;
+    }
+    turns
 }
 
 /// Which words of a batch its entries have: those that left may have been the only ones.
 fn used(batch: &Batch) -> Result<Vec<bool>, Broken> {
+    if batch.is_whole {
+        return Ok(vec![true; batch.vocabulary.len()]);
+    }
     let mut is_used = vec![false; batch.vocabulary.len()];
     for draft in &batch.drafts {
         let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
@@ -67,21 +116,35 @@ fn small(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// What is counted for a form, all in one place of memory.
+#[derive(Debug, Clone, Copy)]
+struct FormCount {
+    form: u32,
+    stem_turn: u32,
+    df: u32,
+    last_entry: u32,
+}
+
+/// How often the entry at hand has a stem.
+#[derive(Debug, Clone, Copy, Default)]
+struct InEntry {
+    title: u32,
+    body: u32,
+}
+
 #[derive(Debug, Clone, Default)]
 struct Stem {
     df: u32,
     title_df: u32,
-    postings: Vec<u8>,
     last_entry: u32,
-    /// In the entry at hand.
-    in_title: u32,
-    in_body: u32,
+    postings: Vec<u8>,
 }
 
 struct Assembly<'a> {
     vocabulary: Vocabulary<'a>,
-    form_df: Vec<u32>,
-    form_seen: Vec<u32>,
+    /// By turn, as the two below.
+    forms: Vec<FormCount>,
+    in_entry: Vec<InEntry>,
     stems: Vec<Stem>,
     words: Vec<u8>,
     totals: Totals,
@@ -111,9 +174,16 @@ pub(super) fn assemble(batches: Vec<Batch>, walked_ns: i64) -> Result<Image, Bro
 
 impl<'a> Assembly<'a> {
     fn new(vocabulary: Vocabulary<'a>) -> Self {
+        let none = FormCount { form: 0, stem_turn: 0, df: 0, last_entry: UNUSED };
+        let mut forms = vec![none; vocabulary.forms.len()];
+        for (form, turn) in (0..).zip(&vocabulary.turn_of_form) {
+            let stem = vocabulary.stem_of_form[form as usize];
+            let stem_turn = vocabulary.turn_of_stem[stem as usize];
+            forms[*turn as usize] = FormCount { form, stem_turn, ..none };
+        }
         Self {
-            form_df: vec![0; vocabulary.forms.len()],
-            form_seen: vec![UNUSED; vocabulary.forms.len()],
+            forms,
+            in_entry: vec![InEntry::default(); vocabulary.stems.len()],
             stems: vec![Stem::default(); vocabulary.stems.len()],
             words: Vec::new(),
             totals: Totals { entries: 0, words: 0, sum_df: 0, sum_title_df: 0 },
@@ -129,32 +199,33 @@ impl<'a> Assembly<'a> {
         index: usize,
     ) -> Result<(), Broken> {
         let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
-        let form_of = &self.vocabulary.form_of[index];
+        let turn_of = &self.vocabulary.turn_of[index];
         let mut met = Vec::with_capacity(draft.words as usize);
         for at in 0..draft.words {
-            let form = form_of[cursor.varint()? as usize];
-            put_varint(&mut self.words, form);
-            if self.form_seen[form as usize] != entry {
-                self.form_seen[form as usize] = entry;
-                self.form_df[form as usize] += 1;
+            let count = &mut self.forms[turn_of[cursor.varint()? as usize] as usize];
+            put_varint(&mut self.words, count.form);
+            if count.last_entry != entry {
+                count.last_entry = entry;
+                count.df += 1;
             }
-            let id = self.vocabulary.stem_of_form[form as usize];
-            let stem = &mut self.stems[id as usize];
-            if stem.in_title == 0 && stem.in_body == 0 {
-                met.push(id);
-                // Tags weigh as the title does, but only titles tell which words titles use.
-                stem.title_df += u32::from(at < draft.title);
+            let here = &mut self.in_entry[count.stem_turn as usize];
+            if here.title == 0 && here.body == 0 {
+                met.push((count.stem_turn, at < draft.title));
             }
             if at < draft.title + draft.tags {
-                stem.in_title += 1;
+                here.title += 1;
             } else {
-                stem.in_body += 1;
+                here.body += 1;
             }
         }
         self.totals.entries += 1;
         self.totals.words += u64::from(draft.words);
-        for id in met {
-            self.stems[id as usize].close(entry);
+        for (turn, is_in_title) in met {
+            let here = std::mem::take(&mut self.in_entry[turn as usize]);
+            let stem = &mut self.stems[turn as usize];
+            // Tags weigh as the title does, but only titles tell which words titles use.
+            stem.title_df += u32::from(is_in_title);
+            stem.close(entry, here);
         }
         Ok(())
     }
@@ -177,8 +248,8 @@ impl<'a> Assembly<'a> {
             forms.iter().map(|f| f.as_bytes()),
         );
         let mut records = Vec::with_capacity(forms.len() * 8);
-        for (df, stem) in self.form_df.iter().zip(&self.vocabulary.stem_of_form) {
-            records.extend_from_slice(&df.to_le_bytes());
+        for (turn, stem) in self.vocabulary.turn_of_form.iter().zip(&self.vocabulary.stem_of_form) {
+            records.extend_from_slice(&self.forms[*turn as usize].df.to_le_bytes());
             records.extend_from_slice(&stem.to_le_bytes());
         }
         writer.section(Section::FormRecords, &records);
@@ -225,7 +296,9 @@ impl<'a> Assembly<'a> {
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
         let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
-        for (id, stem) in (0_u32..).zip(&self.stems) {
+        let in_order =
+            || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
+        for (id, stem) in (0_u32..).zip(in_order()) {
             while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
                 forms_end += 1;
             }
@@ -238,26 +311,23 @@ impl<'a> Assembly<'a> {
         writer.section(Section::StemRecords, &records);
         let forms: Vec<u8> = forms.iter().flat_map(|(_, form)| form.to_le_bytes()).collect();
         writer.section(Section::StemForms, &forms);
-        let postings = self.stems.iter().map(|stem| stem.postings.as_slice());
-        writer.pieces(Section::Postings, postings);
+        writer.pieces(Section::Postings, in_order().map(|stem| stem.postings.as_slice()));
     }
 }
 
 impl Stem {
     /// The entry is done: what it has of this stem becomes a posting.
-    fn close(&mut self, entry: u32) {
+    fn close(&mut self, entry: u32, here: InEntry) {
         let step = entry - if self.df == 0 { 0 } else { self.last_entry };
         // Most words are once in a body; that takes no byte of its own.
-        let is_plain = self.in_title == 0 && self.in_body == 1;
+        let is_plain = here.title == 0 && here.body == 1;
         put_varint(&mut self.postings, step << 1 | u32::from(is_plain));
         if !is_plain {
-            put_varint(&mut self.postings, self.in_title);
-            put_varint(&mut self.postings, self.in_body);
+            put_varint(&mut self.postings, here.title);
+            put_varint(&mut self.postings, here.body);
         }
         self.df += 1;
         self.last_entry = entry;
-        self.in_title = 0;
-        self.in_body = 0;
     }
 }
 

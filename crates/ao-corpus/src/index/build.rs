@@ -63,32 +63,40 @@ fn put_entry(batch: &mut BatchWriter, entry: &Entry, stamp: Stamp) {
     with_text(entry, |text| batch.add(entry.path.clone(), stamp, facts_of(entry), text));
 }
 
-/// A file that must be read, with what the file system says of it.
-#[derive(Debug)]
-pub(super) struct Wanted<'a> {
-    pub(super) file: &'a File,
-    pub(super) stamp: Stamp,
-}
-
 /// Reads files and takes their words.
-pub(super) fn read(files: &Files, wanted: &[Wanted<'_>]) -> Vec<Batch> {
-    in_batches(wanted, threads(), |batch, Wanted { file, stamp }| {
-        let mut stamp = *stamp;
+pub(super) fn read(files: &Files, wanted: &[&File]) -> Vec<Batch> {
+    in_batches(wanted, threads(), |batch, file| {
+        let mut stamp = None;
         let parsed = Entry::parse(&file.path, || {
-            files.read(file).inspect(|bytes| stamp.hash = hash_of(bytes))
+            let (bytes, stat) = files.read_with_stat(file)?;
+            stamp = Some(Stamp { hash: hash_of(&bytes), ..Stamp::of(&stat) });
+            Ok(bytes)
         });
-        match parsed {
-            Some(Ok(entry)) => put_entry(batch, &entry, stamp),
-            Some(Err(_)) => {
+        match (parsed, stamp) {
+            (Some(Ok(entry)), Some(stamp)) => put_entry(batch, &entry, stamp),
+            (Some(_), stamp) => {
+                // What could not be opened has a stamp that no file has, and is tried again.
                 let facts = Facts { sight: Sight::Unreadable, ..Facts::default() };
+                let stamp = stamp.unwrap_or_default();
                 batch.add(file.path.clone(), stamp, facts, super::Text::default());
             }
-            None => {}
+            (None, _) => {}
         }
     })
 }
 
-/// Tells two versions of a file apart.
+/// Tells two versions of a file apart. Not against malice: who can write the file can make search
+/// find whatever they like.
 pub(super) fn hash_of(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(super::source::check_of(bytes))
+    const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a ^ KEY) * u128::from(b | 1);
+        [product, product >> 64].map(|half| half as u64).iter().fold(0, |both, half| both ^ half)
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let start = fold(bytes.len() as u64, KEY);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(start, |hash, word| fold(hash.rotate_left(29) ^ word, hash.wrapping_add(KEY)))
 }

@@ -10,11 +10,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use ao_tree::Stat;
-
 use super::Index;
 use super::assemble::assemble;
-use super::build::{self, Wanted, hash_of};
+use super::build::{self, hash_of};
 use super::draft::Stamp;
 use super::image::{Image, Section};
 use super::old;
@@ -143,7 +141,7 @@ impl Place {
                 Some(now) if is_known => {
                     self.fate(&old.stamps[entry], now, entry, cached.settled_ns)
                 }
-                Some(now) => Fate::Read(*now),
+                Some(_) => Fate::Read,
             };
             is_same &= matches!(fate, Fate::Keep(..));
             entry += usize::from(is_known);
@@ -159,7 +157,7 @@ impl Place {
         let with_hash = Stamp { hash: old.hash, ..*now };
         let is_same_file = Stamp { changed_ns: old.changed_ns, ..with_hash } == *old;
         if !is_same_file {
-            return Fate::Read(*now);
+            return Fate::Read;
         }
         let latest = settles_ns(now.modified_ns).max(settles_ns(now.changed_ns));
         if now.changed_ns == old.changed_ns && latest < settled_ns {
@@ -187,10 +185,10 @@ impl Place {
                     // From a time to come: it would be looked at the next time all the same.
                     is_worth_writing |= latest < self.now_ns;
                 }
-                Fate::Look(_, stamp) | Fate::Read(stamp) => {
+                Fate::Look(..) | Fate::Read => {
                     read += 1;
                     is_worth_writing = true;
-                    wanted.push(Wanted { file, stamp: *stamp });
+                    wanted.push(file);
                 }
                 Fate::Gone => {}
             }
@@ -207,14 +205,7 @@ impl Place {
     }
 
     fn cold(&self, files: Files) -> io::Result<Opened> {
-        let stamps = files.map(|file| stamp_of(&files, file));
-        let wanted: Vec<Wanted<'_>> = files
-            .found
-            .iter()
-            .zip(stamps)
-            .filter_map(|(file, stamp)| Some(Wanted { file, stamp: stamp? }))
-            .collect();
-        let batches = build::read(&files, &wanted);
+        let batches = build::read(&files, &files.found.iter().collect::<Vec<_>>());
         let image = assemble(batches, self.now_ns).map_err(io::Error::other)?;
         self.finish(image, State::Cold, files.left, self.keep)
     }
@@ -238,10 +229,10 @@ impl Place {
         ao_tree::make_folders(&self.agents, FOLDER)?;
         let ignore = self.agents.join(FOLDER).join(".gitignore");
         if std::fs::symlink_metadata(&ignore).is_err() {
-            ao_tree::replace_file(&ignore, b"# A cache; delete it at any time.\n*\n")?;
+            ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
         }
         match image.as_file() {
-            Some(bytes) => ao_tree::replace_file(&self.path(), bytes),
+            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes),
             None => Ok(()),
         }
     }
@@ -255,13 +246,8 @@ fn settles_ns(time_ns: i64) -> i64 {
 
 /// `None` if it went meanwhile. What cannot be asked is read, and then says so itself.
 fn stamp_of(files: &Files, file: &File) -> Option<Stamp> {
-    let time = |ns: i128| i64::try_from(ns).unwrap_or(i64::MAX);
     match files.stat(file) {
-        Ok(None) => None,
-        Ok(Some(Stat { size, inode, modified_ns, changed_ns, .. })) => {
-            let (modified_ns, changed_ns) = (time(modified_ns), time(changed_ns));
-            Some(Stamp { size, modified_ns, changed_ns, inode, hash: 0 })
-        }
+        Ok(found) => found.as_ref().map(Stamp::of),
         Err(_) => Some(Stamp { modified_ns: i64::MAX, ..Stamp::default() }),
     }
 }
@@ -295,7 +281,7 @@ enum Fate {
     Keep(usize, Stamp),
     /// As the cache has it, if its bytes are the same.
     Look(usize, Stamp),
-    Read(Stamp),
+    Read,
     Gone,
 }
 

@@ -5,6 +5,8 @@
 //! [`super::assemble`] gives every word the number that its place in the alphabet has, and then
 //! nothing depends on it any more.
 
+use ao_tree::Stat;
+
 use super::bytes::put_varint;
 use super::facts::{Facts, Sight};
 use super::interner::Interner;
@@ -19,6 +21,20 @@ pub(super) struct Stamp {
     pub(super) inode: u64,
     /// Of the bytes.
     pub(super) hash: u64,
+}
+
+impl Stamp {
+    /// Without the hash.
+    pub(super) fn of(stat: &Stat) -> Self {
+        let time = |ns: i128| i64::try_from(ns).unwrap_or(i64::MAX);
+        Self {
+            size: stat.size,
+            modified_ns: time(stat.modified_ns),
+            changed_ns: time(stat.changed_ns),
+            inode: stat.inode,
+            hash: 0,
+        }
+    }
 }
 
 /// The parts of an entry that have words.
@@ -48,6 +64,8 @@ pub(super) struct Batch {
     pub(super) vocabulary: Vec<Box<str>>,
     pub(super) words: Vec<u8>,
     pub(super) drafts: Vec<Draft>,
+    /// Every word of the vocabulary is a word of one of the drafts.
+    pub(super) is_whole: bool,
 }
 
 #[derive(Debug, Default)]
@@ -84,6 +102,7 @@ impl BatchWriter {
     }
 
     pub(super) fn finish(self) -> Batch {
-        Batch { vocabulary: self.interner.into_words(), words: self.words, drafts: self.drafts }
+        let vocabulary = self.interner.into_words();
+        Batch { vocabulary, words: self.words, drafts: self.drafts, is_whole: true }
     }
 }

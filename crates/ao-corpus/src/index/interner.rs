@@ -1,37 +1,170 @@
 //! Words as small numbers, in the order in which they were met.
+//!
+//! Half of the time of an index goes into this look, so the table holds short words in its own
+//! slots: one place in memory tells everything about a word. Its hash is keyed anew in every
+//! process, so nobody can write a text whose words all fall into one place; the numbers do not
+//! depend on it.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use crate::words;
 
 /// A word that says nothing by itself has no number.
 const STOP: u32 = u32::MAX;
+/// A slot that holds no word.
+const EMPTY: u32 = u32::MAX - 1;
+/// Almost all words are no longer than this.
+const SHORT_BYTES_MAX: usize = 12;
+const SLOTS_MIN: usize = 1024;
 
-#[derive(Debug, Default)]
+/// A short word in zeroes: no word has a zero in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Short {
+    head: u64,
+    tail: u32,
+}
+
+impl Short {
+    fn of(word: &str) -> Option<Self> {
+        if word.len() > SHORT_BYTES_MAX {
+            return None;
+        }
+        let mut bytes = [0; SHORT_BYTES_MAX];
+        bytes[..word.len()].copy_from_slice(word.as_bytes());
+        let [a, b, c, d, e, f, g, h, rest @ ..] = bytes;
+        let head = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Some(Self { head, tail: u32::from_le_bytes(rest) })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    word: Short,
+    id: u32,
+}
+
+const NO_SLOT: Slot = Slot { word: Short { head: 0, tail: 0 }, id: EMPTY };
+
+#[derive(Debug)]
 pub(super) struct Interner {
-    /// Stop words are in here too: one look decides everything about a word.
-    ids: HashMap<Box<str>, u32>,
+    /// A power of two, never more than three quarters full: a small table stays in the cache. Stop
+    /// words are in here too.
+    slots: Vec<Slot>,
+    taken: usize,
+    keys: [u64; 2],
+    long: HashMap<Box<str>, u32>,
     words: Vec<Box<str>>,
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        let state = RandomState::new();
+        Self {
+            slots: vec![NO_SLOT; SLOTS_MIN],
+            taken: 0,
+            keys: [state.hash_one(1), state.hash_one(2)],
+            long: HashMap::new(),
+            words: Vec::new(),
+        }
+    }
 }
 
 impl Interner {
     /// The number of a word as [`words::each_word`] gives it, `None` for a stop word.
     pub(super) fn id(&mut self, word: &str) -> Option<u32> {
-        if let Some(id) = self.ids.get(word) {
-            return (*id != STOP).then_some(*id);
+        let id = match Short::of(word) {
+            Some(short) => self.short(short, word),
+            None => self.long(word),
+        };
+        (id != STOP).then_some(id)
+    }
+
+    fn short(&mut self, short: Short, word: &str) -> u32 {
+        let mut at = self.place(short);
+        loop {
+            let slot = self.slots[at];
+            if slot.id == EMPTY {
+                break;
+            }
+            if slot.word == short {
+                return slot.id;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
         }
-        if words::is_stop_word(word) {
-            self.ids.insert(word.into(), STOP);
-            return None;
+        let id = self.number(word);
+        self.slots[at] = Slot { word: short, id };
+        self.taken += 1;
+        if self.taken * 4 > self.slots.len() * 3 {
+            self.grow();
         }
-        let id = u32::try_from(self.words.len()).ok().filter(|id| *id != STOP)?;
-        self.ids.insert(word.into(), id);
-        self.words.push(word.into());
-        Some(id)
+        id
+    }
+
+    fn long(&mut self, word: &str) -> u32 {
+        if let Some(id) = self.long.get(word) {
+            return *id;
+        }
+        let id = self.number(word);
+        self.long.insert(word.into(), id);
+        id
+    }
+
+    /// The number of a word that was not met before.
+    fn number(&mut self, word: &str) -> u32 {
+        match u32::try_from(self.words.len()) {
+            Ok(id) if id < EMPTY && !words::is_stop_word(word) => {
+                self.words.push(word.into());
+                id
+            }
+            _ => STOP,
+        }
+    }
+
+    /// The two halves, multiplied with keys that nobody knows, folded.
+    fn place(&self, word: Short) -> usize {
+        let product =
+            u128::from(word.head ^ self.keys[0]) * u128::from(u64::from(word.tail) ^ self.keys[1]);
+        let [low, high] = [product, product >> 64].map(|half| half as u64);
+        (low ^ high) as usize & (self.slots.len() - 1)
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![NO_SLOT; old.len() * 2];
+        for slot in old.into_iter().filter(|slot| slot.id != EMPTY) {
+            let mut at = self.place(slot.word);
+            while self.slots[at].id != EMPTY {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = slot;
+        }
     }
 
     /// All words by number.
     pub(super) fn into_words(self) -> Vec<Box<str>> {
         self.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_one_number() {
+        let mut interner = Interner::default();
+        let words: Vec<String> = (0..5000)
+            .map(|n| format!("w{n}"))
+            .chain((0..500).map(|n| format!("a-long-word-{n}")))
+            .collect();
+        for round in 0..2 {
+            for (id, word) in words.iter().enumerate() {
+                assert_eq!(interner.id(word), u32::try_from(id).ok(), "{word} {round}");
+            }
+            assert_eq!(interner.id("the"), None);
+        }
+        let met: Vec<String> = interner.into_words().into_iter().map(String::from).collect();
+        assert_eq!(met, words);
     }
 }

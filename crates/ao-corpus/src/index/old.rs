@@ -37,7 +37,7 @@ pub(super) fn batch_of(
         }
         drafts.push(Draft { key: reader.key(entry)?, stamp, facts, title, tags, words, span });
     }
-    Ok(Batch { vocabulary: vocabulary(reader)?, words, drafts })
+    Ok(Batch { vocabulary: vocabulary(reader)?, words, drafts, is_whole: false })
 }
 
 fn vocabulary(reader: &Reader) -> Result<Vec<Box<str>>, Broken> {

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod bench;
 mod carry;
 mod demo;
 mod durable;
@@ -17,9 +18,11 @@ mod frame;
 mod harvest;
 mod house;
 mod lock;
+mod lookup;
 mod marker;
 mod metrics;
 mod repo;
 mod schema;
+mod search;
 mod tree;
 mod undo;
