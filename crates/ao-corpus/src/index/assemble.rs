@@ -25,11 +25,11 @@ struct Vocabulary<'a> {
 const UNUSED: u32 = u32::MAX;
 
 impl<'a> Vocabulary<'a> {
-    fn of(batches: &'a [Batch]) -> Result<Self, Broken> {
+    fn of(batches: &'a [Batch], texts: &[Vec<u8>]) -> Result<Self, Broken> {
         let mut met = Vec::new();
         let mut turn_of = Vec::new();
         for (index, batch) in batches.iter().enumerate() {
-            let is_used = used(batch)?;
+            let is_used = used(batch, &texts[index])?;
             for (id, word) in batch.vocabulary.iter().enumerate().filter(|(id, _)| is_used[*id]) {
                 met.push((prefix(word), word.as_ref(), index, id));
             }
@@ -97,13 +97,13 @@ fn in_turn<'b>(places: impl Iterator<Item = &'b mut u32>, count: usize) -> Vec<u
 }
 
 /// Which words of a batch its entries have: those that left may have been the only ones.
-fn used(batch: &Batch) -> Result<Vec<bool>, Broken> {
+fn used(batch: &Batch, text: &[u8]) -> Result<Vec<bool>, Broken> {
     if batch.is_whole {
         return Ok(vec![true; batch.vocabulary.len()]);
     }
     let mut is_used = vec![false; batch.vocabulary.len()];
     for draft in &batch.drafts {
-        let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
+        let mut cursor = Cursor::new(text.get(draft.span.clone()).ok_or(Broken)?);
         while !cursor.is_at_end() {
             *is_used.get_mut(cursor.varint()? as usize).ok_or(Broken)? = true;
         }
@@ -151,23 +151,27 @@ struct Assembly<'a> {
 }
 
 /// All entries of all batches, in the order of their keys. The keys must differ.
-pub(super) fn assemble(batches: Vec<Batch>, walked_ns: i64) -> Result<Image, Broken> {
+pub(super) fn assemble(mut batches: Vec<Batch>, walked_ns: i64) -> Result<Image, Broken> {
+    let texts: Vec<Vec<u8>> =
+        batches.iter_mut().map(|batch| std::mem::take(&mut batch.words)).collect();
     let mut order: Vec<(&Draft, usize)> = Vec::new();
     for (index, batch) in batches.iter().enumerate() {
         order.extend(batch.drafts.iter().map(|draft| (draft, index)));
     }
     order.sort_unstable_by(|a, b| a.0.key.cmp(&b.0.key));
-    let mut assembly = Assembly::new(Vocabulary::of(&batches)?);
+    let mut assembly = Assembly::new(Vocabulary::of(&batches, &texts)?);
     let mut spans = Vec::with_capacity(order.len() * 16);
     for (entry, (draft, batch)) in order.iter().enumerate() {
         let start = assembly.words.len() as u64;
         if draft.facts.sight == Sight::Shown {
-            assembly.add(small(entry), draft, &batches[*batch], *batch)?;
+            assembly.add(small(entry), draft, &texts[*batch], *batch)?;
         }
         spans.extend_from_slice(&start.to_le_bytes());
         spans.extend_from_slice(&draft.title.to_le_bytes());
         spans.extend_from_slice(&draft.tags.to_le_bytes());
     }
+    // All words are in the index now; half a million entries should not be in memory twice.
+    drop(texts);
     let drafts: Vec<&Draft> = order.iter().map(|(draft, _)| *draft).collect();
     Ok(assembly.write(&drafts, &spans, walked_ns))
 }
@@ -191,15 +195,9 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn add(
-        &mut self,
-        entry: u32,
-        draft: &Draft,
-        batch: &Batch,
-        index: usize,
-    ) -> Result<(), Broken> {
-        let mut cursor = Cursor::new(batch.words.get(draft.span.clone()).ok_or(Broken)?);
-        let turn_of = &self.vocabulary.turn_of[index];
+    fn add(&mut self, entry: u32, draft: &Draft, text: &[u8], batch: usize) -> Result<(), Broken> {
+        let mut cursor = Cursor::new(text.get(draft.span.clone()).ok_or(Broken)?);
+        let turn_of = &self.vocabulary.turn_of[batch];
         let mut met = Vec::with_capacity(draft.words as usize);
         for at in 0..draft.words {
             let count = &mut self.forms[turn_of[cursor.varint()? as usize] as usize];
@@ -291,7 +289,7 @@ impl<'a> Assembly<'a> {
 
     fn write_stems(&self, writer: &mut Writer) {
         let stems = &self.vocabulary.stems;
-        put_texts(writer, Section::StemEnds, Section::Stems, stems.iter().map(|s| s.as_bytes()));
+        put_texts(writer, Section::StemEnds, Section::Stems, stems.iter().map(String::as_bytes));
         let mut forms: Vec<(u32, u32)> =
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
