@@ -110,11 +110,13 @@ impl Place {
     }
 
     fn cached(&self) -> Result<Cached, Broken> {
-        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
-        let found = file.metadata().map_err(|_| Broken)?;
-        if !found.is_file() {
+        // Looked at before it is opened: a FIFO in its place would hold us.
+        let looked = std::fs::symlink_metadata(self.path()).map_err(|_| Broken)?;
+        if !looked.is_file() {
             return Err(Broken);
         }
+        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
+        let found = file.metadata().map_err(|_| Broken)?;
         let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
         let reader = Reader::new(Image::open(file)?)?;
         // Neither clock alone: ours may be wrong, and the file's is from after the walk.

@@ -19,6 +19,7 @@ mod question;
 mod rank;
 mod reader;
 mod source;
+mod vocabulary;
 
 pub use cache::{Keep, Opened, Place, State};
 pub use draft::Text;
