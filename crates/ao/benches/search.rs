@@ -181,7 +181,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
     }
 
@@ -201,7 +202,8 @@ impl Numbers {
 /// A word that can be pronounced, with an ending that a stemmer takes off.
 fn spelled(mut number: u64) -> String {
     const SOUNDS: [&str; 16] = [
-        "ba", "co", "di", "fu", "ga", "he", "lo", "mi", "na", "po", "ra", "se", "ti", "vu", "ka", "to",
+        "ba", "co", "di", "fu", "ga", "he", "lo", "mi", "na", "po", "ra", "se", "ti", "vu", "ka",
+        "to",
     ];
     const ENDINGS: [&str; 4] = ["", "s", "ing", "ed"];
     let ending = ENDINGS[usize::try_from(number % 4).unwrap()];

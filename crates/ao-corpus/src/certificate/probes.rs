@@ -13,12 +13,14 @@ use crate::words;
 /// Fewer would prove little.
 pub const PROBES_MIN: usize = 8;
 /// Questions that are made, of which those are kept that find the entry best.
-pub const CANDIDATES_MAX: usize = 18;
+pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
 const WORDS_MAX: usize = 6;
 const WORDS_MIN: usize = 4;
+/// Questions made of the rarest words of the whole text.
+const GROUPS_MAX: usize = 6;
 /// Words on each side of a number.
-const AROUND: usize = 3;
+const AROUND: usize = 4;
 /// From one window of words to the next, where a text has little else to ask about.
 const STRIDE: usize = 3;
 
@@ -38,6 +40,8 @@ pub(super) fn probes(
 ) -> Result<Vec<(ProbeKind, String)>, Broken> {
     let mut maker = Maker::new(entry, titled, index);
     let body = entry.document.body();
+    let all = maker.terms(body)?;
+    maker.groups(&all);
     let mut heading: Option<Vec<Term>> = None;
     for piece in pieces(body) {
         let text = &body[piece.span.clone()];
@@ -50,7 +54,7 @@ pub(super) fn probes(
                 maker.numbers(&terms);
                 maker.symbols(text, &terms)?;
                 if let Some(mut words) = heading.take() {
-                    words.extend(rarest(&terms, WORDS_MIN));
+                    words.extend(rarest(&terms, WORDS_MAX));
                     maker.put(ProbeKind::Heading, words);
                 }
                 maker.windows.push(terms);
@@ -108,6 +112,17 @@ impl<'a> Maker<'a> {
         if terms.len() >= WORDS_MIN {
             let words: Vec<String> = terms.into_iter().map(|term| term.word).collect();
             self.made.entry(kind).or_default().push(words.join(" "));
+        }
+    }
+
+    /// The rarest words of the whole text, a few at a time.
+    fn groups(&mut self, all: &[Term]) {
+        let mut places: Vec<usize> = (0..all.len()).collect();
+        places.sort_by_key(|at| (all[*at].rarity, *at));
+        for group in places.chunks(WORDS_MAX).take(GROUPS_MAX) {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            self.put(ProbeKind::Rare, group.into_iter().map(|at| all[at].clone()).collect());
         }
     }
 

@@ -296,7 +296,8 @@ impl<'a> Assembly<'a> {
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
         let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
-        let in_order = || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
+        let in_order =
+            || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
         for (id, stem) in (0_u32..).zip(in_order()) {
             while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
                 forms_end += 1;

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use super::Index;
 use super::assemble::assemble;
 use super::build::{self, hash_of};
 use super::draft::Stamp;
@@ -17,7 +18,6 @@ use super::image::{Image, Section};
 use super::old;
 use super::reader::{Reader, stamps};
 use super::source::Broken;
-use super::Index;
 use crate::corpus::Kind;
 use crate::files::{File, Files, Left};
 
@@ -72,10 +72,7 @@ pub struct Opened {
 impl Place {
     /// Asks the index. Should the cache turn out to be damaged on the way, everything is read anew
     /// and asked again.
-    pub fn ask<T>(
-        &self,
-        ask: impl Fn(&Index) -> Result<T, Broken>,
-    ) -> io::Result<(T, Opened)> {
+    pub fn ask<T>(&self, ask: impl Fn(&Index) -> Result<T, Broken>) -> io::Result<(T, Opened)> {
         let opened = self.open()?;
         if let Ok(answer) = ask(&opened.index) {
             return Ok((answer, opened));
@@ -173,9 +170,10 @@ impl Place {
     fn update(&self, files: Files, change: &Change) -> io::Result<Opened> {
         let mut kept: Vec<Option<Stamp>> = vec![None; change.reader.entries];
         let mut wanted = Vec::new();
-        let looked = crate::files::in_parallel(&change.fates_with(&files), |(file, fate)| {
-            matches!(fate, Fate::Look(_, stamp) if files.read(file).is_ok_and(|bytes| hash_of(&bytes) == stamp.hash))
-        });
+        let looked = crate::files::in_parallel(
+            &change.fates_with(&files),
+            |(file, fate)| matches!(fate, Fate::Look(_, stamp) if files.read(file).is_ok_and(|bytes| hash_of(&bytes) == stamp.hash)),
+        );
         let mut read = 0;
         let mut is_worth_writing = change.reader.entries != files.found.len();
         for ((file, fate), is_unchanged) in change.fates_with(&files).into_iter().zip(looked) {

@@ -153,8 +153,10 @@ mod tests {
     #[test]
     fn every_word_has_one_number() {
         let mut interner = Interner::default();
-        let words: Vec<String> =
-            (0..5000).map(|n| format!("w{n}")).chain((0..500).map(|n| format!("a-long-word-{n}"))).collect();
+        let words: Vec<String> = (0..5000)
+            .map(|n| format!("w{n}"))
+            .chain((0..500).map(|n| format!("a-long-word-{n}")))
+            .collect();
         for round in 0..2 {
             for (id, word) in words.iter().enumerate() {
                 assert_eq!(interner.id(word), u32::try_from(id).ok(), "{word} {round}");

@@ -13,31 +13,63 @@ const GARBLED: usize = 20;
 
 /// A small language: enough for sentences that differ, and for words that many entries share.
 fn sentence(numbers: &mut u64) -> String {
-    const WHO: [&str; 9] =
-        ["the parser", "the worker", "the queue", "the cache", "the runner", "the ledger", "the index", "the gate", "the loader"];
+    const WHO: [&str; 9] = [
+        "the parser",
+        "the worker",
+        "the queue",
+        "the cache",
+        "the runner",
+        "the ledger",
+        "the index",
+        "the gate",
+        "the loader",
+    ];
     const DID: [&str; 8] =
         ["masked", "delayed", "leaked", "reordered", "truncated", "bypassed", "exposed", "broke"];
     const WHAT: [&str; 10] = [
-        "a partial write", "stale results", "an empty summary", "a silent skip", "a retry loop",
-        "lost metadata", "an orphaned process", "a permission error", "a clock skew", "a deadlock",
+        "a partial write",
+        "stale results",
+        "an empty summary",
+        "a silent skip",
+        "a retry loop",
+        "lost metadata",
+        "an orphaned process",
+        "a permission error",
+        "a clock skew",
+        "a deadlock",
     ];
     const WHEN: [&str; 9] = [
-        "before the release", "during a migration", "after the handshake", "under heavy load",
-        "on a cold start", "in the first week", "with two replicas", "behind the proxy", "at midnight",
+        "before the release",
+        "during a migration",
+        "after the handshake",
+        "under heavy load",
+        "on a cold start",
+        "in the first week",
+        "with two replicas",
+        "behind the proxy",
+        "at midnight",
     ];
     const PLACES: [&str; 24] = [
-        "oslo", "lima", "quito", "cairo", "delhi", "tunis", "sofia", "minsk", "perth", "dakar", "accra",
-        "lagos", "hanoi", "seoul", "tokyo", "osaka", "turin", "milan", "paris", "berne", "vienna",
-        "prague", "riga", "tallinn",
+        "oslo", "lima", "quito", "cairo", "delhi", "tunis", "sofia", "minsk", "perth", "dakar",
+        "accra", "lagos", "hanoi", "seoul", "tokyo", "osaka", "turin", "milan", "paris", "berne",
+        "vienna", "prague", "riga", "tallinn",
     ];
     let mut pick = |words: &[&'static str]| {
-        *numbers = numbers.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *numbers =
+            numbers.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         words[usize::try_from(*numbers >> 33).unwrap() % words.len()]
     };
     let (place, other) = (pick(&PLACES), pick(&PLACES));
     format!(
         "It was found in {place} that {} {} {} {}, because {} of {other} {} {} {}.",
-        pick(&WHO), pick(&DID), pick(&WHAT), pick(&WHEN), pick(&WHO), pick(&DID), pick(&WHAT), pick(&WHEN)
+        pick(&WHO),
+        pick(&DID),
+        pick(&WHAT),
+        pick(&WHEN),
+        pick(&WHO),
+        pick(&DID),
+        pick(&WHAT),
+        pick(&WHEN)
     )
 }
 
@@ -73,7 +105,9 @@ fn the_same_corpus_gives_the_same_bytes() {
     let repo = corpus();
     repo.write(
         "ao/citations.jsonl",
-        &(cited("deadlock behind the proxy", "e-000", "applied") + "not json\n" + &cited("stale results", "e-001", "retrieved")),
+        &(cited("deadlock behind the proxy", "e-000", "applied")
+            + "not json\n"
+            + &cited("stale results", "e-001", "retrieved")),
     );
     let first = live(&repo, &[]);
     // Other files in another order, other times, another zone, locale and place.
@@ -94,7 +128,10 @@ fn the_same_corpus_gives_the_same_bytes() {
     assert_eq!(questions.len(), ENTRIES + 2);
     let past: Vec<&Value> = questions.iter().filter(|q| q["source"] == "citation").collect();
     assert_eq!(past[0]["query"], "deadlock behind the proxy");
-    assert_eq!(past[0]["expected"], json!([{ "path": "learnings/2026-04-01-e-000.md", "weight": 3.0 }]));
+    assert_eq!(
+        past[0]["expected"],
+        json!([{ "path": "learnings/2026-04-01-e-000.md", "weight": 3.0 }])
+    );
     let title_words = ["entry", "number"];
     for probe in questions.iter().filter(|q| q["source"] == "probe") {
         let query = probe["query"].as_str().unwrap();
@@ -127,10 +164,12 @@ fn the_score_falls_with_lost_text_and_comes_back_with_it() {
     let noise: [fn(usize) -> String; 3] = [
         |seed| (0..120).map(|at| format!("{:x} ", (seed + at) * 7_919_911)).collect(),
         |_| "noise ".repeat(200),
-        |seed| (0..12).fold(String::new(), |mut text, at| {
-            let _ = writeln!(text, "Qx{} zv{at} wk{seed} pj fq xz vk.", at * seed);
-            text
-        }),
+        |seed| {
+            (0..12).fold(String::new(), |mut text, at| {
+                let _ = writeln!(text, "Qx{} zv{at} wk{seed} pj fq xz vk.", at * seed);
+                text
+            })
+        },
     ];
     let originals: Vec<(String, String)> = (0..GARBLED)
         .map(|index| format!("learnings/2026-04-01-e-{:03}.md", index * 17))
@@ -162,7 +201,11 @@ fn past_questions_follow_an_entry_to_its_successor() {
             json!({ "artifact_path": name, "session_id": "s", "cited_at": "t", "citation_type": how, "query": "numbat" })
         )
     };
-    let log = [line(".agents/learnings/old.md", "reference"), line("learnings/gone.md", "applied"), line("learnings/a.md", "bypass")];
+    let log = [
+        line(".agents/learnings/old.md", "reference"),
+        line("learnings/gone.md", "applied"),
+        line("learnings/a.md", "bypass"),
+    ];
     repo.write("ao/citations.jsonl", &log.concat());
     let found: Value = serde_json::from_str(&live(&repo, &[])).unwrap();
     let past = &found["questions"][0];
@@ -181,12 +224,16 @@ fn past_questions_follow_an_entry_to_its_successor() {
 #[test]
 fn the_corpus_is_the_learnings_or_the_one_that_is_named() {
     let repo = TestRepo::new();
-    repo.write("patterns/p.md", "# Not a learning\n\nOnly learnings are asked about in this bench.\n");
+    repo.write(
+        "patterns/p.md",
+        "# Not a learning\n\nOnly learnings are asked about in this bench.\n",
+    );
     let own: Value = serde_json::from_str(&live(&repo, &[])).unwrap();
     assert_eq!((own["corpus"].as_str(), own["entries"].as_u64()), (Some("learnings"), Some(5)));
     let elsewhere = repo.root().join("elsewhere/notes");
     fs::create_dir_all(&elsewhere).unwrap();
-    fs::write(elsewhere.join("one.md"), "# One\n\nA wombat digs a very long burrow at night.\n").unwrap();
+    fs::write(elsewhere.join("one.md"), "# One\n\nA wombat digs a very long burrow at night.\n")
+        .unwrap();
     let named: Value =
         serde_json::from_str(&live(&repo, &["--corpus", elsewhere.to_str().unwrap()])).unwrap();
     assert_eq!((named["corpus"].as_str(), named["entries"].as_u64()), (Some("directory"), Some(1)));
@@ -195,7 +242,11 @@ fn the_corpus_is_the_learnings_or_the_one_that_is_named() {
     let home = repo.root().join("home");
     fs::create_dir_all(home.join(".agents/learnings/sub")).unwrap();
     for name in ["x.md", "sub/y.md"] {
-        fs::write(home.join(".agents/learnings").join(name), "# T\n\nBilbies live in the dry inland plains.\n").unwrap();
+        fs::write(
+            home.join(".agents/learnings").join(name),
+            "# T\n\nBilbies live in the dry inland plains.\n",
+        )
+        .unwrap();
     }
     let mut command = repo.command(&["--json", "retrieval-bench", "--live", "--global"]);
     let output = command.env("HOME", &home).output().unwrap();
@@ -274,17 +325,57 @@ fn a_bad_set_is_refused_with_file_and_line() {
     let set = Set { repo: &repo };
     let label = "{\"qid\":\"q1\",\"did\":\"d1\",\"rel\":1}\n";
     let cases = [
-        (CORPUS.to_owned() + "{\"_id\":\"d1\",\"text\":\"\"}\n", QUERIES, label, "corpus.jsonl, line 4: the id \"d1\" is there twice"),
-        (CORPUS.to_owned() + "{\"text\":\"\"}\n", QUERIES, label, "corpus.jsonl, line 4: `_id` is missing"),
-        (CORPUS.to_owned() + "{\"_id\":\"d9\"}\n", QUERIES, label, "corpus.jsonl, line 4: `text` is missing"),
-        (CORPUS.to_owned() + "\n{oops\n", QUERIES, label, "corpus.jsonl, line 5: key must be a string"),
+        (
+            CORPUS.to_owned() + "{\"_id\":\"d1\",\"text\":\"\"}\n",
+            QUERIES,
+            label,
+            "corpus.jsonl, line 4: the id \"d1\" is there twice",
+        ),
+        (
+            CORPUS.to_owned() + "{\"text\":\"\"}\n",
+            QUERIES,
+            label,
+            "corpus.jsonl, line 4: `_id` is missing",
+        ),
+        (
+            CORPUS.to_owned() + "{\"_id\":\"d9\"}\n",
+            QUERIES,
+            label,
+            "corpus.jsonl, line 4: `text` is missing",
+        ),
+        (
+            CORPUS.to_owned() + "\n{oops\n",
+            QUERIES,
+            label,
+            "corpus.jsonl, line 5: key must be a string",
+        ),
         (String::new(), QUERIES, label, "corpus.jsonl: is empty"),
         (CORPUS.to_owned(), "", label, "queries.jsonl: is empty"),
         (CORPUS.to_owned(), QUERIES, "", "qrels.jsonl: is empty"),
-        (CORPUS.to_owned(), QUERIES, "{\"qid\":\"q1\",\"did\":\"d8\",\"rel\":1}\n", "qrels.jsonl, line 1: there is no document \"d8\""),
-        (CORPUS.to_owned(), QUERIES, "{\"qid\":\"q8\",\"did\":\"d1\",\"rel\":1}\n", "qrels.jsonl, line 1: there is no query \"q8\""),
-        (CORPUS.to_owned(), QUERIES, "{\"qid\":\"q1\",\"did\":\"d1\",\"rel\":\"x\"}\n", "qrels.jsonl, line 1: `rel` is not a number"),
-        (CORPUS.to_owned(), QUERIES, "{\"qid\":\"q1\",\"did\":\"d1\",\"rel\":0}\n", "qrels.jsonl: no query has anything"),
+        (
+            CORPUS.to_owned(),
+            QUERIES,
+            "{\"qid\":\"q1\",\"did\":\"d8\",\"rel\":1}\n",
+            "qrels.jsonl, line 1: there is no document \"d8\"",
+        ),
+        (
+            CORPUS.to_owned(),
+            QUERIES,
+            "{\"qid\":\"q8\",\"did\":\"d1\",\"rel\":1}\n",
+            "qrels.jsonl, line 1: there is no query \"q8\"",
+        ),
+        (
+            CORPUS.to_owned(),
+            QUERIES,
+            "{\"qid\":\"q1\",\"did\":\"d1\",\"rel\":\"x\"}\n",
+            "qrels.jsonl, line 1: `rel` is not a number",
+        ),
+        (
+            CORPUS.to_owned(),
+            QUERIES,
+            "{\"qid\":\"q1\",\"did\":\"d1\",\"rel\":0}\n",
+            "qrels.jsonl: no query has anything",
+        ),
     ];
     for (corpus, queries, labels, why) in cases {
         let dir = set.write(&corpus, queries, labels);
@@ -300,15 +391,20 @@ fn a_score_below_the_least_one_is_refused() {
     let repo = TestRepo::new();
     let label = "{\"qid\":\"q1\",\"did\":\"d2\",\"rel\":1}\n";
     let dir = Set { repo: &repo }.write(CORPUS, QUERIES, label);
-    let gate = |least: &str| repo.run(&["retrieval-bench", "--dataset", &dir, "--min-score", least]);
+    let gate =
+        |least: &str| repo.run(&["retrieval-bench", "--dataset", &dir, "--min-score", least]);
     gate("0.63").expect(0);
     let refused = gate("0.64").expect(4);
-    assert!(refused.stderr.contains("0.6309 is below 0.64") && refused.stdout.contains("nDCG@10"), "{refused}");
+    assert!(
+        refused.stderr.contains("0.6309 is below 0.64") && refused.stdout.contains("nDCG@10"),
+        "{refused}"
+    );
     gate("1.5").expect(2);
     let missing = Path::new("no-such-file.json");
     repo.run(&["retrieval-bench", "--live", "--questions", missing.to_str().unwrap()]).expect(2);
     fs::write(repo.root().join("bad.json"), "{\"questions\":[{\"query\":1}]}").unwrap();
     let bad = repo.root().join("bad.json");
-    let refused = repo.run(&["retrieval-bench", "--live", "--questions", bad.to_str().unwrap()]).expect(2);
+    let refused =
+        repo.run(&["retrieval-bench", "--live", "--questions", bad.to_str().unwrap()]).expect(2);
     assert!(refused.stderr.contains("questions"), "{refused}");
 }

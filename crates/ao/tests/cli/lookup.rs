@@ -51,7 +51,8 @@ fn one_line_an_entry_is_recorded() {
     repo.run(&["schema", "citation", "--check", file.to_str().unwrap()]).expect(0);
     // Who asks again is recorded again, under the session that the environment names.
     for (name, value) in [("AO_SESSION", "s-2"), ("CLAUDE_SESSION_ID", "s-3")] {
-        let status = repo.command(&["lookup", "tapir", "-k", "1"]).env(name, value).status().unwrap();
+        let status =
+            repo.command(&["lookup", "tapir", "-k", "1"]).env(name, value).status().unwrap();
         assert!(status.success());
         assert_eq!(log(&repo).last().unwrap()["session_id"], value);
     }
@@ -100,7 +101,10 @@ fn what_cannot_be_recorded_is_told_and_given_all_the_same() {
     fs::write(&target, "").unwrap();
     std::os::unix::fs::symlink(&target, repo.agents().join("ao/citations.jsonl")).unwrap();
     let found = repo.run(&["lookup", "tapir"]).expect(0);
-    assert!(found.stdout.contains("Tapir") && found.stderr.contains("could not be recorded"), "{found}");
+    assert!(
+        found.stdout.contains("Tapir") && found.stderr.contains("could not be recorded"),
+        "{found}"
+    );
     repo.run(&["--strict-exit", "lookup", "tapir"]).expect(3);
     assert_eq!(fs::read_to_string(&target).unwrap(), "");
 }

@@ -41,7 +41,10 @@ fn library() -> TestRepo {
         "learnings/lines.jsonl",
         "{\"title\":\"Line learning\",\"content\":\"Ledgers are appended, never rewritten.\"}\n",
     );
-    repo.write("findings/registry.jsonl", "{\"title\":\"Intake\",\"content\":\"zanzibar ledger\"}\n");
+    repo.write(
+        "findings/registry.jsonl",
+        "{\"title\":\"Intake\",\"content\":\"zanzibar ledger\"}\n",
+    );
     repo.write("wiki/page.md", "# Wiki\n\nThe exchange is atomic.\n");
     repo.write("plans/plan.md", "# Plan\n\nzanzibar\n");
     repo
@@ -100,9 +103,16 @@ fn the_top_ten_have_the_phrase_that_was_asked_for() {
         let (header, text) = if index % 6 == 0 {
             ("utility: 0.1\ndate: 2021-01-01", "When the retry storm began, all sockets were gone.")
         } else {
-            ("utility: 0.95\ndate: 2026-10-01", "A storm of words about many a thing; we retry sockets, then rest.")
+            (
+                "utility: 0.95\ndate: 2026-10-01",
+                "A storm of words about many a thing; we retry sockets, then rest.",
+            )
         };
-        repo.entry(&format!("learnings/e-{index:02}.md"), header, &format!("# Note {index}\n\n{text}"));
+        repo.entry(
+            &format!("learnings/e-{index:02}.md"),
+            header,
+            &format!("# Note {index}\n\n{text}"),
+        );
     }
     let found = repo.search(&["retry storm"]);
     assert_eq!(paths(&found).len(), 10);
@@ -176,7 +186,12 @@ fn the_numbers_of_an_explanation_add_up() {
     assert!((number(&amounts["utility"]) - 0.04).abs() < 1e-12);
     assert!((number(&amounts["maturity"]) + 0.05).abs() < 1e-12);
     assert!(number(&amounts["freshness"]) < 0.0 && number(&amounts["freshness"]) >= -0.02);
-    let kinds: Vec<&str> = weighed["explain"]["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = weighed["explain"]["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["kind"].as_str().unwrap())
+        .collect();
     for kind in ["word", "exact", "neighbours", "near"] {
         assert!(kinds.contains(&kind), "{weighed:#}");
     }
@@ -219,7 +234,10 @@ fn what_was_replaced_is_hidden_and_its_name_still_leads_somewhere() {
         assert!(shown.stderr.contains("patterns/new.md"), "{name}: {shown}");
     }
     let chain = repo.run(&["--json", "show", "older"]).expect(0).json();
-    assert_eq!(chain["replaced"], json!([".agents/learnings/older.md", ".agents/learnings/old.md"]));
+    assert_eq!(
+        chain["replaced"],
+        json!([".agents/learnings/older.md", ".agents/learnings/old.md"])
+    );
     let plain = repo.run(&["show", "patterns/new.md"]).expect(0);
     assert!(plain.stdout.contains("# Ibex new") && plain.stderr.is_empty(), "{plain}");
     repo.entry("learnings/circle.md", "superseded_by: circle", "# Circle");
@@ -360,7 +378,10 @@ fn bad_questions_get_a_clear_answer() {
     assert!(answered.stderr.contains("words are asked"), "{answered}");
     assert!(answered.stdout.contains("Commit marker"), "{answered}");
     repo.run(&["search", &"marker ".repeat(10_000)]).expect(2);
-    assert_eq!(paths(&repo.search(&["marker\u{0}".trim_end_matches('\0'), "\u{1b}]0;x\u{7}"])).len(), 1);
+    assert_eq!(
+        paths(&repo.search(&["marker\u{0}".trim_end_matches('\0'), "\u{1b}]0;x\u{7}"])).len(),
+        1
+    );
     repo.run(&["search", "marker", "-k", "0"]).expect(2);
     repo.run(&["search", "marker", "-k", "1001"]).expect(2);
     let none = repo.run(&["search", "nobodywrotethis"]).expect(0);
@@ -393,7 +414,10 @@ fn hostile_files_are_left_alone_and_shown_harmless() {
         .unwrap();
     let found = repo.run(&["search", "kinkajou"]).expect(0);
     assert!(!found.stdout.contains('\u{1b}') && !found.stdout.contains('\u{7}'), "{found}");
-    assert!(found.stdout.contains("Evil") && found.stderr.contains("1 files cannot be read"), "{found}");
+    assert!(
+        found.stdout.contains("Evil") && found.stderr.contains("1 files cannot be read"),
+        "{found}"
+    );
     let shown = repo.run(&["show", "esc"]).expect(0);
     assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
     assert!(paths(&repo.search(&["root", "daemon"])).is_empty());
