@@ -78,7 +78,7 @@ pub(super) fn dedup(
         for (survivor, merges) in merges {
             changed.insert(survivor.clone());
             changed.extend(merges.iter().map(|merge| merge.member.path.clone()));
-            done.take(survivor, merges);
+            done.take(&survivor, merges);
         }
         done.refused.extend(refused);
         done.referrers.extend(referrers);
@@ -93,10 +93,10 @@ pub(super) fn dedup(
 
 impl Done {
     /// Records merges; what an entry that goes had taken in is now its survivor's.
-    fn take(&mut self, survivor: String, merges: Vec<Merge>) {
+    fn take(&mut self, survivor: &str, merges: Vec<Merge>) {
         for merge in merges {
             let inherited = self.merges.remove(&merge.member.path).unwrap_or_default();
-            let all = self.merges.entry(survivor.clone()).or_default();
+            let all = self.merges.entry(survivor.to_owned()).or_default();
             all.extend(inherited);
             all.push(merge);
         }
@@ -252,14 +252,11 @@ impl Round<'_> {
         let asked = in_parallel(&pairs, ask);
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
         for ((survivor, member), asked) in pairs.into_iter().zip(asked) {
-            match asked? {
-                Some(certificate) => {
-                    merges.entry(survivor).or_default().push(Merge { member, certificate });
-                }
-                None => {
-                    let why = "it can no longer be read".to_owned();
-                    refused.insert(member.path.clone(), kept(&member.path, why));
-                }
+            if let Some(certificate) = asked? {
+                merges.entry(survivor).or_default().push(Merge { member, certificate });
+            } else {
+                let why = "it can no longer be read".to_owned();
+                refused.insert(member.path.clone(), kept(&member.path, why));
             }
         }
         Ok(merges)

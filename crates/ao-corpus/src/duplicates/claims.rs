@@ -42,7 +42,7 @@ const OWN_MAX: f64 = 0.15;
 /// "prefer this over that".
 const MOVED_WITHIN: usize = 12;
 /// So many words more on one side are a sentence of their own.
-const ADDED_MIN: usize = 4;
+const ADDED_MIN: usize = 3;
 /// What stands for the mark of an item or a heading.
 const MARK: &str = "-";
 /// What stands for the entry's own name.
@@ -152,11 +152,11 @@ fn words_of(text: &str, shape: Shape) -> Vec<Word> {
     found.extend(mark.map(|mark| Word { text: mark.into(), key: 0, is_name: false }));
     for raw in text.split_whitespace() {
         let ticks = raw.matches('`').count();
-        let in_code = is_code || ticks > 0;
+        let has_code = is_code || ticks > 0;
         if shape != Shape::Code && ticks % 2 == 1 {
             is_code = !is_code;
         }
-        found.extend(word_of(raw, in_code));
+        found.extend(word_of(raw, has_code));
     }
     found
 }
@@ -277,7 +277,8 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
     let keys = |side: &[Word]| side.iter().map(|word| word.key).collect::<Vec<_>>();
     let ops = capture_diff_slices(Algorithm::Myers, &keys(ours), &keys(theirs));
     let mut stand_ins = Vec::new();
-    let (mut gone, mut come): (Vec<(usize, &Word)>, Vec<(usize, &Word)>) = Default::default();
+    let mut gone: Vec<(usize, &Word)> = Vec::new();
+    let mut come: Vec<(usize, &Word)> = Vec::new();
     for apart in ops.chunk_by(|one, other| is_equal(one) == is_equal(other)) {
         let (first, last) = (&apart[0], &apart[apart.len() - 1]);
         if is_equal(first) {

@@ -156,8 +156,9 @@ fn an_empty_corpus_and_none_at_all() {
 fn hostile_and_broken_files_are_left_alone() {
     let repo = repo_of(&made());
     let body = generate::body(&mut Dice::new(77), 1);
-    let bomb: String =
+    let bomb: Vec<String> =
         (1..40).map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n - 1, n - 1)).collect();
+    let bomb = bomb.concat();
     let odd = [
         ("bomb-1", format!("---\na0: &a0 [x]\n{bomb}---\n{body}")),
         ("bomb-2", format!("---\na0: &a0 [x]\n{bomb}---\n{body}")),

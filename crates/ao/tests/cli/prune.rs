@@ -1,5 +1,7 @@
 //! What is archived, and what never is.
 
+use std::fmt::Write as _;
+
 use crate::duplicates::empty;
 use crate::generate::{self, Dice};
 use crate::repo::{TestRepo, contents};
@@ -45,7 +47,7 @@ fn a_finding_past_its_term_goes_unless_anything_refers_to_it() {
     repo.write("plans/p.txt", "[[f-2026-01-01-009]]\n");
     // A ledger records; it does not refer.
     repo.write("findings/registry.jsonl", "{\"id\":\"f-2026-01-01-001\"}\n");
-    assert_eq!(pruned(&repo, &[]), [old.clone()]);
+    assert_eq!(pruned(&repo, &[]), std::slice::from_ref(&old));
     assert_eq!(pruned(&repo, &["--as-of", "2026-01-31"]), Vec::<String>::new());
     assert_eq!(pruned(&repo, &["--as-of", "2026-06-20"]), [old.clone(), cited.clone()]);
     let before = contents(&repo.tree());
@@ -122,12 +124,12 @@ fn targets_that_go_back_and_forth_are_told_and_broken_lines_are_counted() {
     repo.write("learnings/2026-03-01-a.md", "# A\n\nText.\n");
     let mut history = String::from("oops\n{\"cycle\":\"x\"}\n");
     for (cycle, result) in ["improved", "regressed", "improved", "fail"].iter().enumerate() {
-        history.push_str(&format!(
+        let _ = write!(
+            history,
             "{{\"cycle\":{cycle},\"target\":\"2026-03-01-a\",\"result\":\"{result}\"}}\n"
-        ));
-        history.push_str(&format!(
-            "{{\"cycle\":{cycle},\"target\":\"calm\",\"result\":\"improved\"}}\n"
-        ));
+        );
+        let _ =
+            write!(history, "{{\"cycle\":{cycle},\"target\":\"calm\",\"result\":\"improved\"}}\n");
     }
     repo.write("evolve/cycle-history.jsonl", &history);
     let report = repo.run(&["--json", "defrag", "--oscillation-sweep"]).expect(0).json();
