@@ -167,6 +167,7 @@ pub(crate) fn item_mark(line: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::Shape::{Code, Heading, Item, Row, Sentence};
     use super::*;
 
     #[test]
@@ -175,7 +176,6 @@ mod tests {
             ```sh\nx. Y\n\n# z\n```\n| a | b |\n|---|---|\n1. first\n2) second\n## Two\n\nlast 3. 4";
         let cut: Vec<(Shape, usize, &str)> =
             pieces(body).iter().map(|p| (p.shape, p.section, &body[p.span.clone()])).collect();
-        use Shape::{Code, Heading, Item, Row, Sentence};
         let expected = [
             (Sentence, 0, "Above it."),
             (Sentence, 0, "See e.g. this one."),

@@ -60,6 +60,8 @@ fn plain(result: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     #[test]
@@ -87,9 +89,10 @@ mod tests {
         for n in 0..CYCLES_MAX + 10 {
             let (target, result) =
                 if n < 10 { ("old", ["improved", "fail"][n % 2]) } else { ("new", "improved") };
-            history.push_str(&format!(
+            let _ = write!(
+                history,
                 "{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}\n"
-            ));
+            );
         }
         assert!(sweep(&history).oscillations.is_empty());
     }

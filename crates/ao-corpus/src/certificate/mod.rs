@@ -21,7 +21,7 @@ pub const COUNTED_MIN: usize = 4;
 pub const FOUND_WITHIN: usize = 10;
 /// A question that finds an entry among the first so many asks for it; one that finds it later asks
 /// for something that many entries are about.
-pub const STRONG_WITHIN: u32 = 3;
+pub const STRONG_WITHIN: u32 = 2;
 /// Stands before a certificate among the sources of a change.
 pub const SOURCE_PREFIX: &str = "certificate:";
 

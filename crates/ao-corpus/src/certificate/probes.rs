@@ -13,12 +13,17 @@ use crate::words;
 /// Fewer would prove little.
 pub const PROBES_MIN: usize = 8;
 /// Questions that are made, of which those are kept that find the entry best.
-pub const CANDIDATES_MAX: usize = 18;
+pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
 const WORDS_MAX: usize = 6;
 const WORDS_MIN: usize = 4;
+/// Questions made of the rarest words of the whole text.
+const GROUPS_MAX: usize = 6;
 /// Words on each side of a number.
-const AROUND: usize = 3;
+const AROUND: usize = 4;
+/// A word that one in so many entries has is common, in all but small corpora.
+const COMMON_SHARE: u32 = 5;
+const COMMON_MIN: u32 = 50;
 /// From one window of words to the next, where a text has little else to ask about.
 const STRIDE: usize = 3;
 
@@ -38,6 +43,8 @@ pub(super) fn probes(
 ) -> Result<Vec<(ProbeKind, String)>, Broken> {
     let mut maker = Maker::new(entry, titled, index);
     let body = entry.document.body();
+    let all = maker.terms(body)?;
+    maker.groups(&all);
     let mut heading: Option<Vec<Term>> = None;
     for piece in pieces(body) {
         let text = &body[piece.span.clone()];
@@ -50,7 +57,7 @@ pub(super) fn probes(
                 maker.numbers(&terms);
                 maker.symbols(text, &terms)?;
                 if let Some(mut words) = heading.take() {
-                    words.extend(rarest(&terms, WORDS_MIN));
+                    words.extend(rarest(&terms, WORDS_MAX));
                     maker.put(ProbeKind::Heading, words);
                 }
                 maker.windows.push(terms);
@@ -64,6 +71,8 @@ struct Maker<'a> {
     index: &'a Index,
     title: BTreeSet<String>,
     rarities: BTreeMap<String, u32>,
+    /// Words that more entries have ask for nothing.
+    common: u32,
     made: BTreeMap<ProbeKind, Vec<String>>,
     windows: Vec<Vec<Term>>,
 }
@@ -74,7 +83,10 @@ impl<'a> Maker<'a> {
         for other in titled {
             title.extend(words::stems(&other.title()));
         }
-        Self { index, title, rarities: BTreeMap::new(), made: BTreeMap::new(), windows: Vec::new() }
+        let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
+        let common = (shown / COMMON_SHARE).max(COMMON_MIN);
+        let (rarities, made) = (BTreeMap::new(), BTreeMap::new());
+        Self { index, title, rarities, common, made, windows: Vec::new() }
     }
 
     /// The words of a text that may be asked for, each once.
@@ -90,14 +102,16 @@ impl<'a> Maker<'a> {
         found.retain(|(_, stem)| !self.title.contains(stem));
         let mut terms = Vec::with_capacity(found.len());
         for (word, stem) in found {
-            let rarity = match self.rarities.get(&stem) {
-                Some(rarity) => *rarity,
-                None => {
-                    let rarity = self.index.entries_with(&stem)?;
-                    self.rarities.insert(stem, rarity);
-                    rarity
-                }
+            let rarity = if let Some(rarity) = self.rarities.get(&stem) {
+                *rarity
+            } else {
+                let rarity = self.index.entries_with(&stem)?;
+                self.rarities.insert(stem, rarity);
+                rarity
             };
+            if rarity > self.common {
+                continue;
+            }
             let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
             terms.push(Term { word, rarity, is_number });
         }
@@ -108,6 +122,17 @@ impl<'a> Maker<'a> {
         if terms.len() >= WORDS_MIN {
             let words: Vec<String> = terms.into_iter().map(|term| term.word).collect();
             self.made.entry(kind).or_default().push(words.join(" "));
+        }
+    }
+
+    /// The rarest words of the whole text, a few at a time.
+    fn groups(&mut self, all: &[Term]) {
+        let mut places: Vec<usize> = (0..all.len()).collect();
+        places.sort_by_key(|at| (all[*at].rarity, *at));
+        for group in places.chunks(WORDS_MAX).take(GROUPS_MAX) {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            self.put(ProbeKind::Rare, group.into_iter().map(|at| all[at].clone()).collect());
         }
     }
 
@@ -124,7 +149,7 @@ impl<'a> Maker<'a> {
             if at % 2 == 1 {
                 let mut words = self.terms(code)?;
                 words.truncate(WORDS_MAX);
-                words.extend(self.fill(&words, terms));
+                words.extend(fill(&words, terms));
                 self.put(ProbeKind::Code, words);
             }
         }
@@ -135,16 +160,10 @@ impl<'a> Maker<'a> {
         for word in text.split_whitespace().filter(is_symbol) {
             let mut words = self.terms(word)?;
             words.truncate(WORDS_MAX);
-            words.extend(self.fill(&words, terms));
+            words.extend(fill(&words, terms));
             self.put(ProbeKind::Symbol, words);
         }
         Ok(())
-    }
-
-    fn fill(&self, words: &[Term], terms: &[Term]) -> Vec<Term> {
-        let is_new = |term: &&Term| !words.iter().any(|word| word.word == term.word);
-        let others: Vec<Term> = terms.iter().filter(is_new).cloned().collect();
-        rarest(&others, WORDS_MIN.saturating_sub(words.len()).max(1))
     }
 
     /// A few of each kind, each once.
@@ -173,6 +192,13 @@ impl<'a> Maker<'a> {
         }
         chosen
     }
+}
+
+/// What is rarest around a few words.
+fn fill(words: &[Term], terms: &[Term]) -> Vec<Term> {
+    let is_new = |term: &&Term| !words.iter().any(|word| word.word == term.word);
+    let others: Vec<Term> = terms.iter().filter(is_new).cloned().collect();
+    rarest(&others, WORDS_MIN.saturating_sub(words.len()).max(1))
 }
 
 /// The rarest terms, in the order in which they stand.

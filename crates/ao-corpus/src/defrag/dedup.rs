@@ -38,7 +38,7 @@ pub(super) struct Done {
     /// By the path of the survivor.
     merges: BTreeMap<String, Vec<Merge>>,
     review: BTreeMap<(String, String), Pair>,
-    refused: BTreeMap<String, DefragKept>,
+    refused: Refused,
     /// Files with rewritten references, and to which entries that go.
     referrers: BTreeMap<String, BTreeSet<String>>,
 }
@@ -68,13 +68,17 @@ pub(super) fn dedup(
             None => Index::of_tree(tree)?,
         };
         let round = Round { base: tree, queue, index: &index, done: &done };
-        let Some(kept) = round.run(found.clusters)? else { break };
-        let Kept { merges, refused, after, index, queue: new_queue, referrers } = kept;
+        let (refused, kept) = round.run(found.clusters)?;
+        let Some(kept) = kept else {
+            done.refused.extend(refused);
+            break;
+        };
+        let Kept { merges, after, index, queue: new_queue, referrers } = kept;
         let mut changed: BTreeSet<String> = refused.keys().cloned().collect();
         for (survivor, merges) in merges {
             changed.insert(survivor.clone());
             changed.extend(merges.iter().map(|merge| merge.member.path.clone()));
-            done.take(survivor, merges);
+            done.take(&survivor, merges);
         }
         done.refused.extend(refused);
         done.referrers.extend(referrers);
@@ -89,10 +93,10 @@ pub(super) fn dedup(
 
 impl Done {
     /// Records merges; what an entry that goes had taken in is now its survivor's.
-    fn take(&mut self, survivor: String, merges: Vec<Merge>) {
+    fn take(&mut self, survivor: &str, merges: Vec<Merge>) {
         for merge in merges {
             let inherited = self.merges.remove(&merge.member.path).unwrap_or_default();
-            let all = self.merges.entry(survivor.clone()).or_default();
+            let all = self.merges.entry(survivor.to_owned()).or_default();
             all.extend(inherited);
             all.push(merge);
         }
@@ -173,6 +177,9 @@ pub(super) fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
+/// What is not merged, by its path.
+type Refused = BTreeMap<String, DefragKept>;
+
 /// One round: clusters are tried, and those that would lose something are left out.
 struct Round<'a> {
     base: &'a Tree,
@@ -185,7 +192,6 @@ struct Round<'a> {
 /// What is left of a round.
 struct Kept {
     merges: BTreeMap<String, Vec<Merge>>,
-    refused: BTreeMap<String, DefragKept>,
     after: Tree,
     index: Index,
     queue: Queue,
@@ -193,7 +199,8 @@ struct Kept {
 }
 
 impl Round<'_> {
-    fn run(&self, clusters: Vec<Cluster>) -> Result<Option<Kept>, DefragError> {
+    /// What stays and why, and what is merged if anything is.
+    fn run(&self, clusters: Vec<Cluster>) -> Result<(Refused, Option<Kept>), DefragError> {
         let mut refused = BTreeMap::new();
         let mut merges = self.asked_before(clusters, &mut refused)?;
         for trial in 0..TRIALS_MAX {
@@ -204,7 +211,8 @@ impl Round<'_> {
             let index = Index::of_tree(&after)?;
             let lost = self.ask_after(&mut merges, &index)?;
             if lost.is_empty() {
-                return Ok(Some(Kept { merges, refused, after, index, queue, referrers }));
+                let kept = Kept { merges, after, index, queue, referrers };
+                return Ok((refused, Some(kept)));
             }
             // After the last trial a cluster that lost one of its members is left out whole.
             let is_last = trial + 2 >= TRIALS_MAX;
@@ -221,13 +229,13 @@ impl Round<'_> {
             }
             merges.retain(|_, all| !all.is_empty());
         }
-        Ok(None)
+        Ok((refused, None))
     }
 
     fn asked_before(
         &self,
         clusters: Vec<Cluster>,
-        refused: &mut BTreeMap<String, DefragKept>,
+        refused: &mut Refused,
     ) -> Result<BTreeMap<String, Vec<Merge>>, DefragError> {
         let pairs: Vec<(String, Member)> = clusters
             .into_iter()
@@ -244,14 +252,11 @@ impl Round<'_> {
         let asked = in_parallel(&pairs, ask);
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
         for ((survivor, member), asked) in pairs.into_iter().zip(asked) {
-            match asked? {
-                Some(certificate) => {
-                    merges.entry(survivor).or_default().push(Merge { member, certificate });
-                }
-                None => {
-                    let why = "it can no longer be read".to_owned();
-                    refused.insert(member.path.clone(), kept(&member.path, why));
-                }
+            if let Some(certificate) = asked? {
+                merges.entry(survivor).or_default().push(Merge { member, certificate });
+            } else {
+                let why = "it can no longer be read".to_owned();
+                refused.insert(member.path.clone(), kept(&member.path, why));
             }
         }
         Ok(merges)
@@ -261,7 +266,7 @@ impl Round<'_> {
     fn after(
         &self,
         merges: &mut BTreeMap<String, Vec<Merge>>,
-        refused: &mut BTreeMap<String, DefragKept>,
+        refused: &mut Refused,
     ) -> (Tree, Queue, BTreeMap<String, BTreeSet<String>>) {
         let mut tree = self.base.clone();
         merges.retain(|survivor, all| match self.merged(survivor, all) {

@@ -41,6 +41,8 @@ const OWN_MAX: f64 = 0.15;
 /// A word that is gone here and comes so many words further on was moved within its sentence, as in
 /// "prefer this over that".
 const MOVED_WITHIN: usize = 12;
+/// So many words more on one side are a sentence of their own.
+const ADDED_MIN: usize = 3;
 /// What stands for the mark of an item or a heading.
 const MARK: &str = "-";
 /// What stands for the entry's own name.
@@ -150,11 +152,11 @@ fn words_of(text: &str, shape: Shape) -> Vec<Word> {
     found.extend(mark.map(|mark| Word { text: mark.into(), key: 0, is_name: false }));
     for raw in text.split_whitespace() {
         let ticks = raw.matches('`').count();
-        let in_code = is_code || ticks > 0;
+        let has_code = is_code || ticks > 0;
         if shape != Shape::Code && ticks % 2 == 1 {
             is_code = !is_code;
         }
-        found.extend(word_of(raw, in_code));
+        found.extend(word_of(raw, has_code));
     }
     found
 }
@@ -275,7 +277,8 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
     let keys = |side: &[Word]| side.iter().map(|word| word.key).collect::<Vec<_>>();
     let ops = capture_diff_slices(Algorithm::Myers, &keys(ours), &keys(theirs));
     let mut stand_ins = Vec::new();
-    let (mut gone, mut come): (Vec<(usize, &Word)>, Vec<(usize, &Word)>) = Default::default();
+    let mut gone: Vec<(usize, &Word)> = Vec::new();
+    let mut come: Vec<(usize, &Word)> = Vec::new();
     for apart in ops.chunk_by(|one, other| is_equal(one) == is_equal(other)) {
         let (first, last) = (&apart[0], &apart[apart.len() - 1]);
         if is_equal(first) {
@@ -342,7 +345,9 @@ fn flip(old: &[Word], new: &[Word]) -> Option<String> {
         return Some(told());
     }
     let is_clash = |one: &Word, other: &Word| {
-        let units = vocabulary::is_unit(&one.text) && vocabulary::is_unit(&other.text);
+        let units = vocabulary::is_unit(&one.text)
+            && vocabulary::is_unit(&other.text)
+            && short_unit(&one.text) != short_unit(&other.text);
         let names = one.is_name && other.is_name && !has_number(one) && !has_number(other);
         let is_apart = units || names || vocabulary::are_opposites(&one.text, &other.text);
         one.key != other.key && is_apart
@@ -398,10 +403,23 @@ fn split_unit(text: &str) -> String {
 fn pairs(old: &[Word], new: &[Word]) -> Vec<(String, String)> {
     let is_both = |(one, other): &(&Word, &Word)| is_claim(one) && is_claim(other);
     let text = |(one, other): (&Word, &Word)| (one.text.clone(), other.text.clone());
-    let differ =
-        |(one, other): &(&Word, &Word)| one.key != other.key && !is_slip(&one.text, &other.text);
+    let differ = |(one, other): &(&Word, &Word)| {
+        one.key != other.key
+            && !is_slip(&one.text, &other.text)
+            && short_unit(&one.text) != short_unit(&other.text)
+    };
     if old.len() == new.len() {
         return old.iter().zip(new).filter(is_both).filter(differ).map(text).collect();
+    }
+    // One word was replaced, and a sentence was added behind or before it.
+    let (short, long) = if old.len() < new.len() { (old, new) } else { (new, old) };
+    let is_colour = |word: &Word| !is_claim(word);
+    if long.len() >= short.len() + ADDED_MIN {
+        let from_start = short.iter().zip(long).filter(is_both).count();
+        let from_end = short.iter().rev().zip(long.iter().rev()).filter(is_both).count();
+        if from_start.min(from_end) == 0 || short.iter().all(is_colour) {
+            return Vec::new();
+        }
     }
     let claims = |side: &'_ [Word]| -> Vec<Word> {
         side.iter().filter(|word| is_claim(word)).cloned().collect()

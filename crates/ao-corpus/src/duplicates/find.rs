@@ -215,12 +215,11 @@ fn gather(
     let mut edges: BTreeMap<usize, Vec<(usize, &Compared, bool)>> = BTreeMap::new();
     let mut review = Vec::new();
     for (pair, verdict) in near.iter().zip(verdicts) {
-        match objection(verdict, wander) {
-            Some(why) => review.push(told(looked, pair, Some(why))),
-            None => {
-                let is_exact = *verdict == Verdict::Same;
-                edges.entry(pair.one).or_default().push((pair.other, pair, is_exact));
-            }
+        if let Some(why) = objection(verdict, wander) {
+            review.push(told(looked, pair, Some(why)));
+        } else {
+            let is_exact = *verdict == Verdict::Same;
+            edges.entry(pair.one).or_default().push((pair.other, pair, is_exact));
         }
     }
     review.extend(rest.iter().map(|pair| told(looked, pair, Some("alike, and not a copy".into()))));

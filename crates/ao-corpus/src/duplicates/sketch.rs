@@ -132,8 +132,8 @@ mod tests {
         };
         // Overlaps with the first: .9, .05, none, all.
         let sets = [set(0, 100), set(5, 105), set(90, 200), set(900, 1000), set(0, 100), vec![]];
-        let sketches: Vec<_> = sets.iter().map(|set| sketcher.sketch(set)).collect();
-        let bands = Bands::of(&sketches);
+        let made: Vec<_> = sets.iter().map(|set| sketcher.sketch(set)).collect();
+        let bands = Bands::of(&made);
         assert_eq!(bands.later(0), [1, 4]);
         assert_eq!(bands.later(1), [4]);
         assert!(bands.later(2).is_empty() && bands.later(5).is_empty());
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn a_crowd_meets_its_first() {
         let sketcher = Sketcher::new();
-        let sketches: Vec<_> = (0..500).map(|_| sketcher.sketch(&[1, 2, 3])).collect();
-        let bands = Bands::of(&sketches);
+        let made: Vec<_> = (0..500).map(|_| sketcher.sketch(&[1, 2, 3])).collect();
+        let bands = Bands::of(&made);
         assert_eq!(bands.later(0).len(), 499);
         assert!(bands.later(CROWD).is_empty());
     }

@@ -275,8 +275,8 @@ fn with_variants(mut body: String, lines: &[String], newline: &str) -> String {
     if !body.is_empty() {
         body.push_str(newline);
     }
-    body.push_str(&format!("{VARIANTS}{newline}{newline}{}{newline}", lines.join(newline)));
-    body
+    let list = lines.join(newline);
+    [body.as_str(), VARIANTS, newline, newline, &list, newline].concat()
 }
 
 fn is_variants(heading: &[String]) -> bool {

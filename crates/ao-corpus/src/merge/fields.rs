@@ -145,7 +145,7 @@ fn united(draft: &mut Draft, key: &str, own: &[Value], other: &Value) {
 /// Who was taken in, and what they said otherwise.
 fn lineage(draft: &mut Draft, ours: &Document, other: &Entry, differing: Extra) {
     let theirs = &other.document;
-    let mut names: Vec<Value> = ours.texts(MERGED_FROM).into_iter().map(|n| n.into()).collect();
+    let mut names: Vec<Value> = ours.texts(MERGED_FROM).into_iter().map(Into::into).collect();
     let own = theirs.text("id").filter(|id| id != other.stem());
     let taken = std::iter::once(other.stem().into()).chain(own).chain(theirs.texts(MERGED_FROM));
     for name in taken.map(|name| Value::from(name.into_owned())) {

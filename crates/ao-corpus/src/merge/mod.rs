@@ -29,7 +29,7 @@ pub fn merge(survivor: &Entry, other: &Entry) -> Result<Entry, EditError> {
     let document = fields::Style::ALL
         .into_iter()
         .map(|style| merge_in(survivor, other, style))
-        .reduce(|first, second| first.or(second))
+        .reduce(Result::or)
         .unwrap_or_else(|| Err(EditError::NotExact("the header".into())))?;
     Ok(Entry { path: survivor.path.clone(), kind: survivor.kind, document })
 }

@@ -25,7 +25,7 @@ pub(super) fn keys(text: &str) -> Vec<String> {
 
 /// Marks of lists and headings, dashes and bars are not words.
 fn has_sense(key: &str) -> bool {
-    key.chars().any(|c| c.is_alphanumeric()) || key.chars().all(|c| "<>=!+%&^~/".contains(c))
+    key.chars().any(char::is_alphanumeric) || key.chars().all(|c| "<>=!+%&^~/".contains(c))
 }
 
 /// A piece whose words partly stand in the other text, and which of them do not.
