@@ -5,6 +5,7 @@ use super::draft::{Batch, Draft};
 use super::facts::{Sight, Weighed, put_names};
 use super::formula::Totals;
 use super::image::{Image, Section, Writer};
+use super::postings::{Counts, Postings};
 use super::reader::Whole;
 use super::source::Broken;
 use super::vocabulary::{UNUSED, Vocabulary, small};
@@ -18,27 +19,12 @@ struct FormCount {
     last_entry: u32,
 }
 
-/// How often the entry at hand has a stem.
-#[derive(Debug, Clone, Copy, Default)]
-struct InEntry {
-    title: u32,
-    body: u32,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Stem {
-    df: u32,
-    title_df: u32,
-    last_entry: u32,
-    postings: Vec<u8>,
-}
-
 struct Assembly<'a> {
     vocabulary: Vocabulary<'a>,
     /// By turn, as the two below.
     forms: Vec<FormCount>,
-    in_entry: Vec<InEntry>,
-    stems: Vec<Stem>,
+    in_entry: Vec<Counts>,
+    postings: Postings,
     words: Vec<u8>,
     totals: Totals,
 }
@@ -80,8 +66,8 @@ impl<'a> Assembly<'a> {
         }
         Self {
             forms,
-            in_entry: vec![InEntry::default(); vocabulary.stems.len()],
-            stems: vec![Stem::default(); vocabulary.stems.len()],
+            in_entry: vec![Counts::default(); vocabulary.stems.len()],
+            postings: Postings::new(vocabulary.stems.len()),
             words: Vec::new(),
             totals: Totals { entries: 0, words: 0, sum_df: 0, sum_title_df: 0 },
             vocabulary,
@@ -113,23 +99,19 @@ impl<'a> Assembly<'a> {
         self.totals.words += u64::from(draft.words);
         for (turn, is_in_title) in met {
             let here = std::mem::take(&mut self.in_entry[turn as usize]);
-            let stem = &mut self.stems[turn as usize];
             // Tags weigh as the title does, but only titles tell which words titles use.
-            stem.title_df += u32::from(is_in_title);
-            stem.close(entry, here);
+            self.postings.chains[turn as usize].title_df += u32::from(is_in_title);
+            self.postings.push(turn, entry, here);
         }
-        Ok(())
+        if self.postings.is_full() { Err(Broken) } else { Ok(()) }
     }
 
     fn write(mut self, drafts: &[&Draft], spans: &[u8], walked_ns: i64) -> Image {
-        for stem in &self.stems {
-            self.totals.sum_df += u64::from(stem.df);
-            self.totals.sum_title_df += u64::from(stem.title_df);
+        for chain in &self.postings.chains {
+            self.totals.sum_df += u64::from(chain.df);
+            self.totals.sum_title_df += u64::from(chain.title_df);
         }
-        let postings_bytes: usize = self.stems.iter().map(|stem| stem.postings.len()).sum();
-        // Records and names come on top; a guess saves the largest copies.
-        let room = self.words.len() + postings_bytes + drafts.len() * 256;
-        let mut writer = Writer::with_capacity(room + room / 16);
+        let mut writer = Writer::starting_with(Section::Words, std::mem::take(&mut self.words));
         self.write_entries(&mut writer, drafts, spans, walked_ns);
         let forms = &self.vocabulary.forms;
         put_texts(
@@ -145,7 +127,6 @@ impl<'a> Assembly<'a> {
         }
         writer.section(Section::FormRecords, &records);
         self.write_stems(&mut writer);
-        writer.section(Section::Words, &self.words);
         writer.finish()
     }
 
@@ -187,38 +168,22 @@ impl<'a> Assembly<'a> {
             self.vocabulary.stem_of_form.iter().copied().zip(0..).collect();
         forms.sort_unstable();
         let (mut records, mut postings_end, mut forms_end) = (Vec::new(), 0_u64, 0_usize);
-        let in_order =
-            || self.vocabulary.turn_of_stem.iter().map(|turn| &self.stems[*turn as usize]);
-        for (id, stem) in (0_u32..).zip(in_order()) {
+        let in_order = || self.vocabulary.turn_of_stem.iter().copied();
+        for (id, turn) in (0_u32..).zip(in_order()) {
+            let chain = &self.postings.chains[turn as usize];
             while forms.get(forms_end).is_some_and(|(of, _)| *of == id) {
                 forms_end += 1;
             }
-            postings_end += stem.postings.len() as u64;
-            records.extend_from_slice(&stem.df.to_le_bytes());
-            records.extend_from_slice(&stem.title_df.to_le_bytes());
+            postings_end += u64::from(chain.bytes);
+            records.extend_from_slice(&chain.df.to_le_bytes());
+            records.extend_from_slice(&chain.title_df.to_le_bytes());
             records.extend_from_slice(&postings_end.to_le_bytes());
             records.extend_from_slice(&small(forms_end).to_le_bytes());
         }
         writer.section(Section::StemRecords, &records);
         let forms: Vec<u8> = forms.iter().flat_map(|(_, form)| form.to_le_bytes()).collect();
         writer.section(Section::StemForms, &forms);
-        writer.pieces(Section::Postings, in_order().map(|stem| stem.postings.as_slice()));
-    }
-}
-
-impl Stem {
-    /// The entry is done: what it has of this stem becomes a posting.
-    fn close(&mut self, entry: u32, here: InEntry) {
-        let step = entry - if self.df == 0 { 0 } else { self.last_entry };
-        // Most words are once in a body; that takes no byte of its own.
-        let is_plain = here.title == 0 && here.body == 1;
-        put_varint(&mut self.postings, step << 1 | u32::from(is_plain));
-        if !is_plain {
-            put_varint(&mut self.postings, here.title);
-            put_varint(&mut self.postings, here.body);
-        }
-        self.df += 1;
-        self.last_entry = entry;
+        writer.pieces(Section::Postings, in_order().flat_map(|turn| self.postings.pieces(turn)));
     }
 }
 

@@ -206,10 +206,13 @@ impl Place {
         self.finish(image, state, files.left, keep)
     }
 
-    fn cold(&self, files: Files) -> io::Result<Opened> {
+    fn cold(&self, mut files: Files) -> io::Result<Opened> {
         let batches = build::read(&files, &files.found.iter().collect::<Vec<_>>());
+        // The names are not needed any more, and there may be half a million of them.
+        let left = std::mem::take(&mut files.left);
+        drop(files);
         let image = assemble(batches, self.now_ns).map_err(io::Error::other)?;
-        self.finish(image, State::Cold, files.left, self.keep)
+        self.finish(image, State::Cold, left, self.keep)
     }
 
     fn finish(

@@ -15,6 +15,7 @@ mod formula;
 mod image;
 mod interner;
 mod old;
+mod postings;
 mod question;
 mod rank;
 mod reader;
