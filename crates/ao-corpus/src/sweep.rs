@@ -89,9 +89,9 @@ mod tests {
         for n in 0..CYCLES_MAX + 10 {
             let (target, result) =
                 if n < 10 { ("old", ["improved", "fail"][n % 2]) } else { ("new", "improved") };
-            let _ = write!(
+            let _ = writeln!(
                 history,
-                "{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}\n"
+                "{{\"cycle\":{n},\"target\":\"{target}\",\"result\":\"{result}\"}}"
             );
         }
         assert!(sweep(&history).oscillations.is_empty());

@@ -16,13 +16,13 @@ pub const PROBES_MIN: usize = 8;
 pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
 const WORDS_MAX: usize = 6;
-const WORDS_MIN: usize = 4;
+const WORDS_MIN: usize = 5;
 /// Questions made of the rarest words of the whole text.
-const GROUPS_MAX: usize = 6;
+const GROUPS_MAX: usize = 10;
 /// Words on each side of a number.
 const AROUND: usize = 4;
 /// A word that one in so many entries has is common, in all but small corpora.
-const COMMON_SHARE: u32 = 5;
+const COMMON_SHARE: u32 = 2;
 const COMMON_MIN: u32 = 50;
 /// From one window of words to the next, where a text has little else to ask about.
 const STRIDE: usize = 3;

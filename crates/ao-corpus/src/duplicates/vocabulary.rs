@@ -146,9 +146,9 @@ pub(super) fn are_opposites(one: &str, other: &str) -> bool {
     let is_known = SETS.opposites.get(&first).is_some_and(|against| against.contains(&second));
     let turns = |long: &str, short: &str| {
         let rest = TURNING.iter().filter_map(|prefix| long.strip_prefix(prefix));
-        rest.into_iter().any(|rest| rest.trim_start_matches('-') == short)
+        rest.into_iter().any(|rest| words::stem(rest.trim_start_matches('-')) == short)
     };
-    is_known || turns(&first, &second) || turns(&second, &first)
+    is_known || turns(one, &second) || turns(other, &first)
 }
 
 #[cfg(test)]

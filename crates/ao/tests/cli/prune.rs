@@ -124,12 +124,12 @@ fn targets_that_go_back_and_forth_are_told_and_broken_lines_are_counted() {
     repo.write("learnings/2026-03-01-a.md", "# A\n\nText.\n");
     let mut history = String::from("oops\n{\"cycle\":\"x\"}\n");
     for (cycle, result) in ["improved", "regressed", "improved", "fail"].iter().enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             history,
-            "{{\"cycle\":{cycle},\"target\":\"2026-03-01-a\",\"result\":\"{result}\"}}\n"
+            "{{\"cycle\":{cycle},\"target\":\"2026-03-01-a\",\"result\":\"{result}\"}}"
         );
         let _ =
-            write!(history, "{{\"cycle\":{cycle},\"target\":\"calm\",\"result\":\"improved\"}}\n");
+            writeln!(history, "{{\"cycle\":{cycle},\"target\":\"calm\",\"result\":\"improved\"}}");
     }
     repo.write("evolve/cycle-history.jsonl", &history);
     let report = repo.run(&["--json", "defrag", "--oscillation-sweep"]).expect(0).json();
