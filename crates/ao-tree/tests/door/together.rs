@@ -62,7 +62,9 @@ fn what_belongs_together_stays_together() {
         report
     });
     let mut sum = Report::default();
-    reports.into_iter().for_each(|report| sum.add(report));
+    for report in reports {
+        sum.add(report);
+    }
     sum.conclude("together", CASES_MIN);
 }
 

@@ -11,6 +11,7 @@ mod bench;
 mod carry;
 mod defrag;
 mod demo;
+mod documents;
 mod duplicates;
 mod durable;
 mod feedback;
