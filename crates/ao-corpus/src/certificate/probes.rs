@@ -16,9 +16,10 @@ pub const PROBES_MIN: usize = 8;
 pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
 const WORDS_MAX: usize = 6;
-const WORDS_MIN: usize = 5;
+const WORDS_MIN: usize = 4;
 /// Questions made of the rarest words of the whole text.
-const GROUPS_MAX: usize = 10;
+const GROUPS_MAX: usize = 12;
+const GROUP_STEP: usize = 2;
 /// Words on each side of a number.
 const AROUND: usize = 4;
 /// A word that one in so many entries has is common, in all but small corpora.
@@ -129,8 +130,9 @@ impl<'a> Maker<'a> {
     fn groups(&mut self, all: &[Term]) {
         let mut places: Vec<usize> = (0..all.len()).collect();
         places.sort_by_key(|at| (all[*at].rarity, *at));
-        for group in places.chunks(WORDS_MAX).take(GROUPS_MAX) {
-            let mut group = group.to_vec();
+        // Each rare word is asked for beside others, so that no single one decides.
+        for from in (0..places.len()).step_by(GROUP_STEP).take(GROUPS_MAX) {
+            let mut group = places[from..(from + WORDS_MAX).min(places.len())].to_vec();
             group.sort_unstable();
             self.put(ProbeKind::Rare, group.into_iter().map(|at| all[at].clone()).collect());
         }
@@ -170,15 +172,22 @@ impl<'a> Maker<'a> {
     fn choose(mut self) -> Vec<(ProbeKind, String)> {
         let mut chosen: Vec<(ProbeKind, String)> = Vec::new();
         let mut seen = BTreeSet::new();
+        // One of each kind, then the rarest words, then in turns.
+        let mut order: Vec<(ProbeKind, String)> = Vec::new();
+        let nth_of = |nth: usize| {
+            let of = move |(kind, made): (&ProbeKind, &Vec<String>)| {
+                Some((*kind, made.get(nth)?.clone()))
+            };
+            self.made.iter().filter_map(of)
+        };
+        order.extend(nth_of(0));
+        let rare = self.made.get(&ProbeKind::Rare).into_iter().flatten().take(GROUPS_MAX);
+        order.extend(rare.map(|query| (ProbeKind::Rare, query.clone())));
         let longest = self.made.values().map(Vec::len).max().unwrap_or(0);
-        for nth in 0..longest {
-            for (kind, made) in &self.made {
-                if let Some(query) = made.get(nth)
-                    && chosen.len() < CANDIDATES_MAX
-                    && seen.insert(query.clone())
-                {
-                    chosen.push((*kind, query.clone()));
-                }
+        order.extend((1..longest).flat_map(nth_of));
+        for (kind, query) in order {
+            if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
+                chosen.push((kind, query));
             }
         }
         for terms in std::mem::take(&mut self.windows) {
