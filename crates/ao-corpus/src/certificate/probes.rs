@@ -15,10 +15,13 @@ pub const PROBES_MIN: usize = 8;
 /// Questions that are made, of which those are kept that find the entry best.
 pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
-const WORDS_MAX: usize = 6;
-const WORDS_MIN: usize = 5;
+const WORDS_MAX: usize = 8;
+/// Words of a question that is a whole sentence.
+const SENTENCE_WORDS_MAX: usize = 14;
+const WORDS_MIN: usize = 4;
 /// Questions made of the rarest words of the whole text.
-const GROUPS_MAX: usize = 10;
+const GROUPS_MAX: usize = 12;
+const GROUP_STEP: usize = 2;
 /// Words on each side of a number.
 const AROUND: usize = 4;
 /// A word that one in so many entries has is common, in all but small corpora.
@@ -51,14 +54,14 @@ pub(super) fn probes(
         let terms = maker.terms(text)?;
         match piece.shape {
             Shape::Heading => heading = Some(terms),
-            Shape::Code => maker.put(ProbeKind::Code, terms.into_iter().take(WORDS_MAX).collect()),
+            Shape::Code => maker.put(ProbeKind::Code, &terms[..terms.len().min(WORDS_MAX)]),
             Shape::Sentence | Shape::Item | Shape::Row => {
-                maker.put(ProbeKind::Rare, rarest(&terms, WORDS_MAX));
+                maker.sentences.push(rarest(&terms, SENTENCE_WORDS_MAX));
                 maker.numbers(&terms);
                 maker.symbols(text, &terms)?;
                 if let Some(mut words) = heading.take() {
                     words.extend(rarest(&terms, WORDS_MAX));
-                    maker.put(ProbeKind::Heading, words);
+                    maker.put(ProbeKind::Heading, &words);
                 }
                 maker.windows.push(terms);
             }
@@ -74,6 +77,7 @@ struct Maker<'a> {
     /// Words that more entries have ask for nothing.
     common: u32,
     made: BTreeMap<ProbeKind, Vec<String>>,
+    sentences: Vec<Vec<Term>>,
     windows: Vec<Vec<Term>>,
 }
 
@@ -86,7 +90,7 @@ impl<'a> Maker<'a> {
         let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
         let common = (shown / COMMON_SHARE).max(COMMON_MIN);
         let (rarities, made) = (BTreeMap::new(), BTreeMap::new());
-        Self { index, title, rarities, common, made, windows: Vec::new() }
+        Self { index, title, rarities, common, made, sentences: Vec::new(), windows: Vec::new() }
     }
 
     /// The words of a text that may be asked for, each once.
@@ -118,10 +122,9 @@ impl<'a> Maker<'a> {
         Ok(terms)
     }
 
-    fn put(&mut self, kind: ProbeKind, terms: Vec<Term>) {
+    fn put(&mut self, kind: ProbeKind, terms: &[Term]) {
         if terms.len() >= WORDS_MIN {
-            let words: Vec<String> = terms.into_iter().map(|term| term.word).collect();
-            self.made.entry(kind).or_default().push(words.join(" "));
+            self.made.entry(kind).or_default().push(joined(terms));
         }
     }
 
@@ -129,17 +132,19 @@ impl<'a> Maker<'a> {
     fn groups(&mut self, all: &[Term]) {
         let mut places: Vec<usize> = (0..all.len()).collect();
         places.sort_by_key(|at| (all[*at].rarity, *at));
-        for group in places.chunks(WORDS_MAX).take(GROUPS_MAX) {
-            let mut group = group.to_vec();
+        // Each rare word is asked for beside others, so that no single one decides.
+        for from in (0..places.len()).step_by(GROUP_STEP).take(GROUPS_MAX) {
+            let mut group = places[from..(from + WORDS_MAX).min(places.len())].to_vec();
             group.sort_unstable();
-            self.put(ProbeKind::Rare, group.into_iter().map(|at| all[at].clone()).collect());
+            let group: Vec<Term> = group.into_iter().map(|at| all[at].clone()).collect();
+            self.put(ProbeKind::Rare, &group);
         }
     }
 
     fn numbers(&mut self, terms: &[Term]) {
         for at in (0..terms.len()).filter(|at| terms[*at].is_number) {
             let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(terms.len());
-            self.put(ProbeKind::Number, terms[around].to_vec());
+            self.put(ProbeKind::Number, &terms[around]);
         }
     }
 
@@ -150,7 +155,7 @@ impl<'a> Maker<'a> {
                 let mut words = self.terms(code)?;
                 words.truncate(WORDS_MAX);
                 words.extend(fill(&words, terms));
-                self.put(ProbeKind::Code, words);
+                self.put(ProbeKind::Code, &words);
             }
         }
         let is_symbol = |word: &&str| {
@@ -161,7 +166,7 @@ impl<'a> Maker<'a> {
             let mut words = self.terms(word)?;
             words.truncate(WORDS_MAX);
             words.extend(fill(&words, terms));
-            self.put(ProbeKind::Symbol, words);
+            self.put(ProbeKind::Symbol, &words);
         }
         Ok(())
     }
@@ -170,21 +175,30 @@ impl<'a> Maker<'a> {
     fn choose(mut self) -> Vec<(ProbeKind, String)> {
         let mut chosen: Vec<(ProbeKind, String)> = Vec::new();
         let mut seen = BTreeSet::new();
-        let longest = self.made.values().map(Vec::len).max().unwrap_or(0);
-        for nth in 0..longest {
-            for (kind, made) in &self.made {
-                if let Some(query) = made.get(nth)
-                    && chosen.len() < CANDIDATES_MAX
-                    && seen.insert(query.clone())
-                {
-                    chosen.push((*kind, query.clone()));
-                }
+        // One of each kind, then in turns; whole sentences and the rarest words are asked first.
+        let mut sentences = std::mem::take(&mut self.sentences);
+        sentences.sort_by_key(|terms| std::cmp::Reverse(terms.len()));
+        let groups = self.made.remove(&ProbeKind::Rare).unwrap_or_default();
+        let mut order: Vec<(ProbeKind, String)> = Vec::new();
+        order.extend(
+            self.made.iter().filter_map(|(kind, made)| Some((*kind, made.first()?.clone()))),
+        );
+        for nth in 0..groups.len().max(sentences.len()) {
+            order.extend(groups.get(nth).map(|query| (ProbeKind::Rare, query.clone())));
+            let sentence = sentences.get(nth).filter(|terms| terms.len() >= WORDS_MIN);
+            order.extend(sentence.map(|terms| (ProbeKind::Rare, joined(terms))));
+        }
+        for (kind, made) in &self.made {
+            order.extend(made.iter().skip(1).map(|query| (*kind, query.clone())));
+        }
+        for (kind, query) in order {
+            if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
+                chosen.push((kind, query));
             }
         }
         for terms in std::mem::take(&mut self.windows) {
             for window in terms.windows(WORDS_MIN + 1).step_by(STRIDE) {
-                let words: Vec<&str> = window.iter().map(|term| term.word.as_str()).collect();
-                let query = words.join(" ");
+                let query = joined(window);
                 if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
                     chosen.push((ProbeKind::Rare, query));
                 }
@@ -192,6 +206,10 @@ impl<'a> Maker<'a> {
         }
         chosen
     }
+}
+
+fn joined(terms: &[Term]) -> String {
+    terms.iter().map(|term| term.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// What is rarest around a few words.
