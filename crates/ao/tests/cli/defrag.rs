@@ -197,3 +197,27 @@ fn hostile_and_broken_files_are_left_alone() {
     }
     assert!(after.len() < before.len(), "the copies went");
 }
+
+/// Somebody edits a copy in the moment before it goes: it stays, its survivor is as it was, and the
+/// report does not claim the merge.
+// proves: LOOP-07
+#[test]
+fn a_merge_that_somebody_else_broke_is_not_claimed() {
+    let repo = repo_of(&made());
+    let before = contents(&repo.tree());
+    let planned = repo.run(&["--json", "--dry-run", "defrag", "--dedup"]).expect(0).json();
+    let merge = &planned["merges"][0];
+    let survivor = merge["survivor"].as_str().unwrap();
+    let copy = merge["members"][0]["path"].as_str().unwrap();
+    let arguments = ["--json", "defrag", "--dedup", "--yes", "--id", "broken", "--grace", "0s"];
+    let stopped = repo.stopped_before(&arguments, "broken");
+    repo.write(copy, "what a person wrote meanwhile\n");
+    let report = stopped.go_on().expect(0).json();
+    let after = contents(&repo.tree());
+    assert_eq!(after[copy], "what a person wrote meanwhile\n");
+    assert_eq!(after[survivor], before[survivor], "the merge is not half made");
+    assert!(merged(&report).keys().all(|path| path != copy), "{report:#}");
+    assert!(!merged(&report).is_empty(), "the others are made");
+    let kept = report["kept"].as_array().unwrap();
+    assert!(kept.iter().any(|kept| kept["path"] == *copy), "{report:#}");
+}

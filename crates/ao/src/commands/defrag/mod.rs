@@ -3,11 +3,12 @@
 mod explain;
 mod tell;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
 
-use ao_contract::{DefragStatus, Exit};
+use ao_contract::{Defrag, DefragKept, DefragStatus, Exit};
 use ao_corpus::defrag::{DefragError, Parts, Plan, plan};
-use ao_tree::{Disk, Door, Request};
+use ao_tree::{Disk, Door, Outcome, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
@@ -148,12 +149,38 @@ fn commit(
     let done = writer.door.apply(Request { edits, ..request })?;
     let expired = outcome::expire(writer, limits, printer);
     let (told, changes) = outcome::told(writer, &done, &expired, printer);
+    hold_back(&mut report, &done);
     report.status =
-        if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::Preview };
+        if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::NothingToDo };
     let mut fields: Value = json!(report);
     fields["commit"] = told;
     printer.answer("defrag", fields, &format!("{}{changes}", tell::text(&report, None)));
     Ok(outcome::exit(&done, global))
+}
+
+/// What the door did not make, since somebody else was at work on the files, was not done.
+fn hold_back(report: &mut Defrag, done: &Outcome) {
+    let refused = done.refused.iter().map(|refused| (refused.path.as_str(), refused.why.as_str()));
+    let conflicts = done.conflicts.iter().map(|clash| (clash.path.as_str(), clash.why.as_str()));
+    let held: BTreeMap<&str, &str> = refused.chain(conflicts).collect();
+    let mut kept = Vec::new();
+    let mut hold = |path: &str, why: &str| {
+        let path = path.to_owned();
+        kept.push(DefragKept { path, why: format!("not made: {why}"), certificate: None });
+    };
+    report.merges.retain(|merge| {
+        let members = merge.members.iter().map(|member| member.path.as_str());
+        let mut touched = members.clone().chain([merge.survivor.as_str()]);
+        let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
+        members.for_each(|path| hold(path, why));
+        false
+    });
+    report.prunes.retain(|prune| {
+        let Some(why) = held.get(prune.path.as_str()) else { return true };
+        hold(&prune.path, why);
+        false
+    });
+    report.kept.extend(kept);
 }
 
 /// Asks on the terminal; anything but yes is no.
