@@ -3,11 +3,12 @@
 //! Text of the corpus was written by many hands. It stands in fenced blocks that it cannot end,
 //! under a line that says what it is, so that nothing in it reads as a word of `ao`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::corpus::Entry;
 use crate::index::Question;
-use crate::passage::{Passage, passages};
+use crate::passage::{Passage, passages, sentences_that_fit};
 
 /// A token is taken to be this many bytes. English prose has a little more, code a little less.
 pub const TOKEN_BYTES: usize = 4;
@@ -73,7 +74,7 @@ pub fn lookup(
         let Some(space) = share.checked_sub(frame).filter(|space| *space >= BLOCK_BYTES_MIN) else {
             break;
         };
-        let (text, heading) = choose(&all, space);
+        let (text, heading) = choose(&all, question, space);
         if text.is_empty() {
             continue;
         }
@@ -92,34 +93,47 @@ fn head(query: &str) -> String {
     )
 }
 
-/// The passages with most of the question's words that fit, in the order in which they stand.
-fn choose(all: &[Passage<'_>], space: usize) -> (String, Option<String>) {
+/// The passages with most of the question's words that fit, in the order in which they stand. Of
+/// the best one at least some sentences, or the beginning.
+fn choose(all: &[Passage<'_>], question: &Question, space: usize) -> (String, Option<String>) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(all[*index].matches), *index));
-    let heading = order.first().map(|index| all[*index].heading.to_owned());
-    let mut taken = Vec::new();
+    let Some(best) = order.first().map(|index| all[*index]) else { return (String::new(), None) };
+    let mut taken = BTreeMap::new();
     let mut used = 0;
     for index in order {
-        let length = rendered(&all[index]).len() + 2;
-        if used + length <= space {
+        let mut text = rendered(all[index].heading, all[index].text);
+        if text.len() > space && taken.is_empty() {
+            text = shortened(&all[index], question, space);
+        }
+        let length = text.len() + "\n\n".len();
+        if used + length <= space + "\n\n".len() {
             used += length;
-            taken.push(index);
+            taken.insert(index, text);
         }
     }
-    if taken.is_empty() {
-        // Not even one passage fits: the beginning of the best one.
-        let best = all.iter().enumerate().max_by_key(|(at, p)| (p.matches, std::cmp::Reverse(*at)));
-        let text = best.map(|(_, passage)| cut(&rendered(passage), space)).unwrap_or_default();
-        return (text, heading.filter(|heading| !heading.is_empty()));
-    }
-    taken.sort_unstable();
-    let texts: Vec<String> = taken.iter().map(|index| rendered(&all[*index])).collect();
-    (texts.join("\n\n"), heading.filter(|heading| !heading.is_empty()))
+    let texts: Vec<String> = taken.into_values().collect();
+    let heading = Some(best.heading.to_owned()).filter(|heading| !heading.is_empty());
+    (texts.join("\n\n"), heading)
 }
 
-fn rendered(passage: &Passage<'_>) -> String {
-    let lines: Vec<String> = passage.text.lines().map(ao_tree::shown).collect();
-    match passage.heading {
+fn shortened(passage: &Passage<'_>, question: &Question, space: usize) -> String {
+    let frame = rendered(passage.heading, "").len();
+    let told = sentences_that_fit(passage.text, question, space.saturating_sub(frame));
+    if told.is_empty() {
+        return cut(&rendered(passage.heading, passage.text), space);
+    }
+    cut_to(rendered(passage.heading, &told), space)
+}
+
+/// Escapes take room that the sentences did not know of.
+fn cut_to(text: String, space: usize) -> String {
+    if text.len() <= space { text } else { cut(&text, space) }
+}
+
+fn rendered(heading: &str, text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(ao_tree::shown).collect();
+    match heading {
         "" => lines.join("\n"),
         heading => format!("[{}]\n{}", one_line(heading), lines.join("\n")),
     }
@@ -181,6 +195,24 @@ mod tests {
             .filter(|line| line.starts_with('#'))
             .collect();
         assert_eq!(headings, ["# What the corpus knows: lock \\# evil", "## 1. T \\`x\\`"]);
+    }
+
+    #[test]
+    fn the_best_passage_is_shortened_rather_than_left_out() {
+        let filler = "Nothing of what was asked stands in this sentence at all. ".repeat(5);
+        let body = format!(
+            "# T\n\n## Learned\n\n{filler}The dns cache kept a dead address. {filler}\n\n## Steps\n\nWait.\n"
+        );
+        let entry = entry(&body);
+        let question = Question::new("dns cache");
+        let found = lookup("dns cache", &question, &[Source { entry: &entry, score: 1.0 }], 110);
+        assert!(
+            found.markdown.contains("The dns cache kept a dead address."),
+            "{}",
+            found.markdown
+        );
+        assert!(found.markdown.contains('…') && tokens(&found.markdown) <= 110);
+        assert_eq!(found.given[0].heading.as_deref(), Some("Learned"));
     }
 
     #[test]

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use crate::corpus::Entry;
 use crate::document::sections;
 use crate::index::Question;
+use crate::pieces::sentences;
 use crate::words;
+
+/// Stands for sentences that are left out.
+const GAP: &str = " … ";
 
 /// A paragraph, with the heading that it stands under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,35 @@ pub fn passages<'a>(entry: &'a Entry, question: &Question) -> Vec<Passage<'a>> {
         }
     }
     found
+}
+
+/// The sentences of a passage that have most of a question's words, as many as there is room for,
+/// in their order; what is left out between them is told by dots.
+pub fn sentences_that_fit(text: &str, question: &Question, bytes_max: usize) -> String {
+    let stems: BTreeSet<&str> = question.stems().collect();
+    let sentences: Vec<&str> = sentences(text)
+        .into_iter()
+        .map(|range| text[range].trim())
+        .filter(|s| !s.is_empty())
+        .collect();
+    let mut order: Vec<usize> = (0..sentences.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(matched(sentences[*at], &stems).len()), *at));
+    let mut taken = BTreeSet::new();
+    let mut room = bytes_max;
+    for at in order {
+        let length = sentences[at].len() + GAP.len();
+        if length <= room {
+            room -= length;
+            taken.insert(at);
+        }
+    }
+    let mut told = String::new();
+    for at in &taken {
+        let follows = at.checked_sub(1).is_none_or(|before| taken.contains(&before));
+        told.push_str(if follows { " " } else { GAP });
+        told.push_str(sentences[*at]);
+    }
+    told.trim_start().to_owned()
 }
 
 /// Runs of lines between empty ones.

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::document::{code_fence, ends_code, heading};
+
 /// What a piece is, and so how it is written down elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -41,25 +43,25 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     fn cut(mut self) -> Vec<Piece> {
         let mut at = 0;
-        let mut fence: Option<(char, usize)> = None;
+        let mut fence: Option<&str> = None;
         for line in self.body.split_inclusive('\n') {
             let span = at..at + line.len();
             at = span.end;
             let bare = line.trim();
-            if let Some((sign, length)) = fence {
+            if let Some(mark) = fence {
                 self.extend(span);
-                if bare.len() >= length && bare.chars().all(|c| c == sign) {
+                if ends_code(bare, mark) {
                     fence = None;
                     self.close();
                 }
                 continue;
             }
-            fence = fence_of(bare);
+            fence = code_fence(bare);
             if fence.is_some() {
                 self.begin(Shape::Code, span);
             } else if bare.is_empty() {
                 self.close();
-            } else if is_heading(line) {
+            } else if heading(line).is_some() {
                 self.close();
                 self.section += 1;
                 self.begin(Shape::Heading, span);
@@ -109,7 +111,7 @@ impl Cutter<'_> {
 }
 
 /// Where the sentences of a paragraph are, without the white space between them.
-fn sentences(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = text.len() - text.trim_start().len();
     let mut previous = ' ';
@@ -136,18 +138,6 @@ fn ends_sentence(before: &str, last: char, after: &str) -> bool {
     is_stop
         && !last.is_whitespace()
         && next.is_some_and(|c| !c.is_lowercase() && !c.is_ascii_digit())
-}
-
-fn is_heading(line: &str) -> bool {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let rest = &line[level..];
-    (1..=6).contains(&level) && (rest.starts_with([' ', '\t']) || rest.trim().is_empty())
-}
-
-fn fence_of(line: &str) -> Option<(char, usize)> {
-    let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.chars().take_while(|c| *c == sign).count();
-    (length >= 3).then_some((sign, length))
 }
 
 /// How many bytes the mark of a list item takes, the space after it included; 0 if there is none.

@@ -21,7 +21,7 @@ pub fn sections(body: &str) -> Vec<Section<'_>> {
     for (at, line) in lines_from(body, 0) {
         let bare = line.trim_start();
         if let Some(mark) = fence {
-            if bare.starts_with(mark) && bare.trim_end().chars().all(|c| mark.starts_with(c)) {
+            if ends_code(bare, mark) {
                 fence = None;
             }
             continue;
@@ -51,7 +51,8 @@ pub(super) fn title(body: &str) -> Option<&str> {
     Some(bare.trim()).filter(|title| !title.is_empty())
 }
 
-fn heading(line: &str) -> Option<(usize, &str)> {
+/// The level and the text of a heading.
+pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let rest = &line[level..];
     if !(1..=6).contains(&level) || !(rest.starts_with([' ', '\t']) || rest.trim().is_empty()) {
@@ -60,10 +61,16 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     Some((level, rest.trim().trim_end_matches('#').trim_end()))
 }
 
-fn code_fence(line: &str) -> Option<&str> {
+/// The signs that open a block of code, if this line does.
+pub(crate) fn code_fence(line: &str) -> Option<&str> {
     let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = line.chars().take_while(|c| *c == sign).count();
     (length >= 3).then(|| &line[..length])
+}
+
+/// Whether a line ends the block that `mark` opened.
+pub(crate) fn ends_code(line: &str, mark: &str) -> bool {
+    line.starts_with(mark) && line.trim_end().chars().all(|c| mark.starts_with(c))
 }
 
 #[cfg(test)]

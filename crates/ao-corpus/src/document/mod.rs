@@ -22,6 +22,7 @@ use serde_json::Value;
 
 pub use edit::{Draft, EditError};
 pub use markdown::{Section, sections};
+pub(crate) use markdown::{code_fence, ends_code, heading};
 
 /// A larger file is not a note. Real ones go up to a megabyte.
 pub const DOCUMENT_BYTES_MAX: u64 = 4 * 1024 * 1024;
