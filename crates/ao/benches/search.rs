@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ao_corpus::SEARCHED;
-use ao_corpus::index::{Index, Keep, Place, Question};
+use ao_corpus::index::{Index, Keep, Place, Question, State};
 use ao_corpus::search::{Asking, search};
 use nix::sys::resource::{UsageWho, getrusage};
 use rusqlite::Connection;
@@ -68,6 +68,8 @@ fn measure(size: usize) {
     let rounds = if size > LARGE { ROUNDS_AT_LARGE } else { ROUNDS };
     // First, while this process is small: see above.
     commands(size, &root, rounds);
+    // What they kept must not help the cold index.
+    fs::remove_dir_all(root.join(".agents/ao")).unwrap();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let mut both = None;
     for _ in 0..rounds {
@@ -156,7 +158,9 @@ fn cold(root: &Path) -> Index {
         now_ns: 0,
         keep: Keep::No,
     };
-    place.open().unwrap().index
+    let opened = place.open().unwrap();
+    assert_eq!(opened.state, State::Cold);
+    opened.index
 }
 
 fn fts5(root: &Path) -> Connection {

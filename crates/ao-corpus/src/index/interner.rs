@@ -26,24 +26,40 @@ struct Short {
 }
 
 impl Short {
+    /// Put together from a few loads that may overlap; a copy of so few bytes would cost more than
+    /// all the rest.
     fn of(word: &str) -> Option<Self> {
-        if word.len() > SHORT_BYTES_MAX {
-            return None;
+        let bytes = word.as_bytes();
+        let length = bytes.len();
+        let four =
+            |at: usize| bytes.get(at..at + 4)?.first_chunk().map(|four| u32::from_le_bytes(*four));
+        match length {
+            1..=3 => {
+                let byte = |at: usize| u64::from(bytes[at]) << (8 * at);
+                Some(Self { head: byte(0) | byte(length / 2) | byte(length - 1), tail: 0 })
+            }
+            4..=8 => {
+                let last = u64::from(four(length - 4)?) << (8 * (length - 4));
+                Some(Self { head: u64::from(four(0)?) | last, tail: 0 })
+            }
+            9..=SHORT_BYTES_MAX => {
+                let head = u64::from_le_bytes(*bytes.first_chunk()?);
+                Some(Self { head, tail: four(length - 4)? >> (8 * (SHORT_BYTES_MAX - length)) })
+            }
+            _ => None,
         }
-        let mut bytes = [0; SHORT_BYTES_MAX];
-        bytes[..word.len()].copy_from_slice(word.as_bytes());
-        let (head, tail) = (bytes.first_chunk::<8>()?, bytes.last_chunk::<4>()?);
-        Some(Self { head: u64::from_le_bytes(*head), tail: u32::from_le_bytes(*tail) })
     }
 }
 
+/// Sixteen bytes, so that none lies across two lines of the cache.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    word: Short,
+    head: u64,
+    tail: u32,
     id: u32,
 }
 
-const NO_SLOT: Slot = Slot { word: Short { head: 0, tail: 0 }, id: EMPTY };
+const NO_SLOT: Slot = Slot { head: 0, tail: 0, id: EMPTY };
 
 #[derive(Debug)]
 pub(super) struct Interner {
@@ -86,13 +102,13 @@ impl Interner {
             if slot.id == EMPTY {
                 break;
             }
-            if slot.word == short {
+            if slot.head == short.head && slot.tail == short.tail {
                 return slot.id;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
         let id = self.number(word);
-        self.slots[at] = Slot { word: short, id };
+        self.slots[at] = Slot { head: short.head, tail: short.tail, id };
         self.taken += 1;
         if self.taken * 4 > self.slots.len() * 3 {
             self.grow();
@@ -131,7 +147,7 @@ impl Interner {
         let old = std::mem::take(&mut self.slots);
         self.slots = vec![NO_SLOT; old.len() * 2];
         for slot in old.into_iter().filter(|slot| slot.id != EMPTY) {
-            let mut at = self.place(slot.word);
+            let mut at = self.place(Short { head: slot.head, tail: slot.tail });
             while self.slots[at].id != EMPTY {
                 at = (at + 1) & (self.slots.len() - 1);
             }
@@ -156,6 +172,20 @@ pub(super) fn fold(left: u64, right: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_words_are_told_apart() {
+        let text = "abcdefghijklmnop";
+        for length in 1..=SHORT_BYTES_MAX {
+            let mut bytes = [0; SHORT_BYTES_MAX];
+            bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+            let head = u64::from_le_bytes(*bytes.first_chunk().unwrap());
+            let tail = u32::from_le_bytes(*bytes.last_chunk().unwrap());
+            assert_eq!(Short::of(&text[..length]), Some(Short { head, tail }), "{length}");
+        }
+        assert_eq!(Short::of(&text[..=SHORT_BYTES_MAX]), None);
+        assert_eq!(Short::of(""), None);
+    }
 
     #[test]
     fn every_word_has_one_number() {
