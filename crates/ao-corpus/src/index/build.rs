@@ -89,10 +89,7 @@ pub(super) fn read(files: &Files, wanted: &[&File]) -> Vec<Batch> {
 /// find whatever they like.
 pub(super) fn hash_of(bytes: &[u8]) -> u64 {
     const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a ^ KEY) * u128::from(b | 1);
-        [product, product >> 64].map(|half| half as u64).iter().fold(0, |both, half| both ^ half)
-    };
+    let fold = |left: u64, right: u64| super::interner::fold(left ^ KEY, right | 1);
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);

@@ -3,6 +3,7 @@
 use super::source::Broken;
 
 /// Seven bits a byte, the lowest first.
+#[expect(clippy::cast_possible_truncation, reason = "seven bits at a time")]
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);

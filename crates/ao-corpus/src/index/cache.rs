@@ -86,7 +86,7 @@ impl Place {
     /// The index of the tree as it is now.
     pub fn open(&self) -> io::Result<Opened> {
         let files = self.files()?;
-        match self.cached().and_then(|cached| self.compare(&files, cached)) {
+        match self.cached().and_then(|cached| Self::compare(&files, cached)) {
             Ok(Compared::Same(reader)) => Ok(Opened {
                 index: Index { reader },
                 state: State::Warm,
@@ -110,11 +110,13 @@ impl Place {
     }
 
     fn cached(&self) -> Result<Cached, Broken> {
-        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
-        let found = file.metadata().map_err(|_| Broken)?;
-        if !found.is_file() {
+        // Looked at before it is opened: a FIFO in its place would hold us.
+        let looked = std::fs::symlink_metadata(self.path()).map_err(|_| Broken)?;
+        if !looked.is_file() {
             return Err(Broken);
         }
+        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
+        let found = file.metadata().map_err(|_| Broken)?;
         let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
         let reader = Reader::new(Image::open(file)?)?;
         // Neither clock alone: ours may be wrong, and the file's is from after the walk.
@@ -122,7 +124,7 @@ impl Place {
         Ok(Cached { reader, settled_ns })
     }
 
-    fn compare(&self, files: &Files, cached: Cached) -> Result<Compared, Broken> {
+    fn compare(files: &Files, cached: Cached) -> Result<Compared, Broken> {
         let now: Vec<Option<Stamp>> = files.map(|file| stamp_of(files, file));
         let old = Old::read(&cached.reader)?;
         let mut fates = Vec::with_capacity(files.found.len());
@@ -139,7 +141,7 @@ impl Place {
                 // It went between the two looks.
                 None => Fate::Gone,
                 Some(now) if is_known => {
-                    self.fate(&old.stamps[entry], now, entry, cached.settled_ns)
+                    Self::fate(&old.stamps[entry], now, entry, cached.settled_ns)
                 }
                 Some(_) => Fate::Read,
             };
@@ -153,7 +155,7 @@ impl Place {
         Ok(Compared::Changed(Change { reader: cached.reader, fates }))
     }
 
-    fn fate(&self, old: &Stamp, now: &Stamp, entry: usize, settled_ns: i64) -> Fate {
+    fn fate(old: &Stamp, now: &Stamp, entry: usize, settled_ns: i64) -> Fate {
         let with_hash = Stamp { hash: old.hash, ..*now };
         let is_same_file = Stamp { changed_ns: old.changed_ns, ..with_hash } == *old;
         if !is_same_file {
@@ -204,10 +206,13 @@ impl Place {
         self.finish(image, state, files.left, keep)
     }
 
-    fn cold(&self, files: Files) -> io::Result<Opened> {
+    fn cold(&self, mut files: Files) -> io::Result<Opened> {
         let batches = build::read(&files, &files.found.iter().collect::<Vec<_>>());
+        // The names are not needed any more, and there may be half a million of them.
+        let left = std::mem::take(&mut files.left);
+        drop(files);
         let image = assemble(batches, self.now_ns).map_err(io::Error::other)?;
-        self.finish(image, State::Cold, files.left, self.keep)
+        self.finish(image, State::Cold, left, self.keep)
     }
 
     fn finish(

@@ -12,7 +12,7 @@ use super::source::{BLOCK_BYTES, Blocks, Broken, CHECK_BYTES, Source, check_of};
 
 const MAGIC: [u8; 8] = *b"ao-index";
 /// Changes with the layout, with the words and with what is read from an entry.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const SECTIONS: usize = 18;
 /// Magic, version, body length, section ends, the check values' own value, the header's own.
 const HEADER_BYTES: usize = 8 + 4 + 8 + SECTIONS * 8 + CHECK_BYTES + CHECK_BYTES;
@@ -22,6 +22,9 @@ const BODY_BYTES_MAX: u64 = 16 << 30;
 /// The parts of an index, in the order in which they lie in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
+    /// The words of each entry, in order. The largest part stands first: it becomes the image
+    /// without being copied.
+    Words,
     /// Counts of the whole.
     Totals,
     /// Entries in the order of their paths: where each path ends, and the paths.
@@ -48,8 +51,6 @@ pub(super) enum Section {
     StemForms,
     /// The entries of each stem, with counts.
     Postings,
-    /// The words of each entry, in order.
-    Words,
 }
 
 /// Collects sections in order.
@@ -60,8 +61,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn with_capacity(bytes: usize) -> Self {
-        Self { body: Vec::with_capacity(bytes), ends: Vec::new() }
+    pub(super) fn starting_with(section: Section, bytes: Vec<u8>) -> Self {
+        debug_assert_eq!(section as usize, 0, "this is not the first section");
+        let end = bytes.len() as u64;
+        Self { body: bytes, ends: vec![end] }
     }
 
     pub(super) fn section(&mut self, section: Section, bytes: &[u8]) {

@@ -32,9 +32,8 @@ impl Short {
         }
         let mut bytes = [0; SHORT_BYTES_MAX];
         bytes[..word.len()].copy_from_slice(word.as_bytes());
-        let [a, b, c, d, e, f, g, h, rest @ ..] = bytes;
-        let head = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Some(Self { head, tail: u32::from_le_bytes(rest) })
+        let (head, tail) = (bytes.first_chunk::<8>()?, bytes.last_chunk::<4>()?);
+        Some(Self { head: u64::from_le_bytes(*head), tail: u32::from_le_bytes(*tail) })
     }
 }
 
@@ -48,7 +47,8 @@ const NO_SLOT: Slot = Slot { word: Short { head: 0, tail: 0 }, id: EMPTY };
 
 #[derive(Debug)]
 pub(super) struct Interner {
-    /// A power of two, never more than half full. Stop words are in here too.
+    /// A power of two, never more than three quarters full: a small table stays in the cache. Stop
+    /// words are in here too.
     slots: Vec<Slot>,
     taken: usize,
     keys: [u64; 2],
@@ -94,7 +94,7 @@ impl Interner {
         let id = self.number(word);
         self.slots[at] = Slot { word: short, id };
         self.taken += 1;
-        if self.taken * 2 > self.slots.len() {
+        if self.taken * 4 > self.slots.len() * 3 {
             self.grow();
         }
         id
@@ -121,11 +121,10 @@ impl Interner {
     }
 
     /// The two halves, multiplied with keys that nobody knows, folded.
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is wanted")]
     fn place(&self, word: Short) -> usize {
-        let product =
-            u128::from(word.head ^ self.keys[0]) * u128::from(u64::from(word.tail) ^ self.keys[1]);
-        let [low, high] = [product, product >> 64].map(|half| half as u64);
-        (low ^ high) as usize & (self.slots.len() - 1)
+        let folded = fold(word.head ^ self.keys[0], u64::from(word.tail) ^ self.keys[1]);
+        folded as usize & (self.slots.len() - 1)
     }
 
     fn grow(&mut self) {
@@ -144,6 +143,14 @@ impl Interner {
     pub(super) fn into_words(self) -> Vec<Box<str>> {
         self.words
     }
+}
+
+/// The two halves of a product, one over the other.
+pub(super) fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    #[expect(clippy::cast_possible_truncation, reason = "each half by itself")]
+    let [low, high] = [product as u64, (product >> 64) as u64];
+    low ^ high
 }
 
 #[cfg(test)]

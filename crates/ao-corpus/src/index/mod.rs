@@ -15,10 +15,12 @@ mod formula;
 mod image;
 mod interner;
 mod old;
+mod postings;
 mod question;
 mod rank;
 mod reader;
 mod source;
+mod vocabulary;
 
 pub use cache::{Keep, Opened, Place, State};
 pub use draft::Text;
@@ -136,5 +138,96 @@ impl Index {
     /// entry among the first [`RERANKED`].
     pub fn explain(&self, question: &Question, entry: usize) -> Result<Vec<Part>, Broken> {
         rank::explain(&self.reader, question, entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use draft::Batch;
+
+    /// A corpus of a few hundred entries with words that many share.
+    fn entries() -> Vec<(String, String, String)> {
+        let word = |n: usize| format!("w{}ing", n * n % 97);
+        (0..300)
+            .map(|entry| {
+                let body: Vec<String> = (0..40).map(|at| word(entry * 7 + at * 3)).collect();
+                (format!("learnings/{entry:04}.md"), word(entry), body.join(" "))
+            })
+            .collect()
+    }
+
+    fn bytes(batches: Vec<Batch>) -> Vec<u8> {
+        assemble::assemble(batches, 7).unwrap().as_file().unwrap().to_vec()
+    }
+
+    fn put(batch: &mut BatchWriter, (key, title, body): &(String, String, String)) {
+        let text = Text { title, tags: "", body: &[body] };
+        batch.add(key.clone(), Stamp::default(), Facts::default(), text);
+    }
+
+    #[test]
+    fn neither_threads_nor_order_make_a_difference() {
+        let mut all = entries();
+        let one = bytes(build::in_batches(&all, 1, put));
+        for threads in 2..5 {
+            assert_eq!(bytes(build::in_batches(&all, threads, put)), one, "{threads} threads");
+        }
+        all.reverse();
+        assert_eq!(bytes(build::in_batches(&all, 2, put)), one, "reversed");
+    }
+
+    #[test]
+    fn an_updated_index_is_the_bytes_of_a_fresh_one() {
+        let all = entries();
+        let some: Vec<_> = all.iter().filter(|one| !one.0.ends_with("7.md")).cloned().collect();
+        let old = assemble::assemble(build::in_batches(&all, 2, put), 0).unwrap();
+        let old = Reader::new(old).unwrap();
+        // Some go.
+        let keep = |entry: usize| (entry % 10 != 7).then(Stamp::default);
+        let kept = old::batch_of(&old, keep).unwrap();
+        assert_eq!(bytes(vec![kept]), bytes(build::in_batches(&some, 1, put)));
+        // Some come back.
+        let back: Vec<_> = all.iter().filter(|one| one.0.ends_with("7.md")).cloned().collect();
+        let mut batches = build::in_batches(&back, 1, put);
+        batches.push(old::batch_of(&old, keep).unwrap());
+        assert_eq!(bytes(batches), bytes(build::in_batches(&all, 1, put)));
+    }
+
+    #[test]
+    fn the_best_come_first_and_equals_by_their_paths() {
+        let body = ["alpha beta"];
+        let text = |title| Text { title, tags: "", body: &body };
+        let entry = |key: &str, title| (key.to_owned(), Facts::default(), text(title));
+        let index = Index::of_texts([entry("c", ""), entry("a", ""), entry("b", "beta")]).unwrap();
+        let ranked = index.rank(&Question::new("Beta"), 10, None).unwrap();
+        let keys: Vec<String> = ranked.iter().map(|one| index.key(one.entry).unwrap()).collect();
+        assert_eq!(keys, ["b", "a", "c"]);
+        assert_eq!(index.rank(&Question::new("beta"), 2, None).unwrap().len(), 2);
+        assert!(index.rank(&Question::new("nobody"), 10, None).unwrap().is_empty());
+        let none = Index::of_texts([]).unwrap();
+        assert!(none.rank(&Question::new("beta"), 10, None).unwrap().is_empty());
+    }
+
+    /// Far more entries than are looked at twice: the selection of the best is exact.
+    #[test]
+    fn the_selection_of_the_best_is_the_same_as_sorting_them_all() {
+        let all = entries();
+        let index = Index {
+            reader: Reader::new(assemble::assemble(build::in_batches(&all, 1, put), 0).unwrap())
+                .unwrap(),
+        };
+        let question = Question::new("w0ing w1ing w4ing w9ing");
+        let whole = index.rank(&question, 1000, None).unwrap();
+        assert!(whole.len() > 150);
+        for depth in [1, 7, 99, 100, 101, 150] {
+            let some = index.rank(&question, depth, None).unwrap();
+            assert_eq!(some, whole[..depth], "{depth}");
+        }
+        for ranked in &whole[..RERANKED] {
+            let parts = index.explain(&question, ranked.entry).unwrap();
+            let sum = parts.iter().fold(0.0, |sum, part| sum + part.adds);
+            assert_eq!(sum.to_bits(), ranked.relevance.to_bits());
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Reader {
         if entries != resistance.len() {
             return Err(Broken);
         }
-        Ok(Self { whole, entries, resistance, image })
+        Ok(Self { image, whole, entries, resistance })
     }
 
     pub(super) fn key(&self, entry: usize) -> Result<String, Broken> {
@@ -162,13 +162,13 @@ impl Reader {
     #[inline]
     pub(super) fn each_posting(
         &self,
-        stem: &StemRecord,
+        record: &StemRecord,
         mut each: impl FnMut(usize, u32, u32),
     ) -> Result<(), Broken> {
-        let bytes = self.image.part(Section::Postings, stem.postings.clone())?;
+        let bytes = self.image.part(Section::Postings, record.postings.clone())?;
         let mut cursor = Cursor::new(&bytes);
         let mut entry = 0;
-        for _ in 0..stem.df {
+        for _ in 0..record.df {
             let step = cursor.varint()?;
             entry += (step >> 1) as usize;
             if entry >= self.entries {

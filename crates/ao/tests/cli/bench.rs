@@ -162,7 +162,12 @@ fn the_score_falls_with_lost_text_and_comes_back_with_it() {
     let fixed = ["--questions", questions.to_str().unwrap()];
     assert_eq!(live(&repo, &fixed), before);
     let noise: [fn(usize) -> String; 3] = [
-        |seed| (0..120).map(|at| format!("{:x} ", (seed + at) * 7_919_911)).collect(),
+        |seed| {
+            (0..120).fold(String::new(), |mut text, at| {
+                let _ = write!(text, "{:x} ", (seed + at) * 7_919_911);
+                text
+            })
+        },
         |_| "noise ".repeat(200),
         |seed| {
             (0..12).fold(String::new(), |mut text, at| {

@@ -283,6 +283,9 @@ fn a_cache_never_changes_a_result() {
     }
     fs::write(cache(&repo), b"somebody else's file").unwrap();
     assert_eq!(asked(&repo), cold, "foreign");
+    fs::remove_file(cache(&repo)).unwrap();
+    nix::unistd::mkfifo(&cache(&repo), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_eq!(asked(&repo), cold, "a FIFO");
     fs::remove_dir_all(repo.agents().join("ao")).unwrap();
     assert_eq!(asked(&repo), cold, "deleted");
 }
