@@ -29,6 +29,7 @@ impl Features {
         for set in [&mut features.stems, &mut features.pairs] {
             set.sort_unstable();
             set.dedup();
+            set.shrink_to_fit();
         }
         features
     }

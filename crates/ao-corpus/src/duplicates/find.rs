@@ -13,6 +13,9 @@ use crate::document::Form;
 use crate::files::in_parallel;
 use crate::tree::Tree;
 
+/// Pairs whose texts are in memory at once.
+const JUDGED_AT_ONCE: usize = 2_000;
+
 /// How alike two entries are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
@@ -193,6 +196,10 @@ fn compare_two(looked: &[Looked], one: usize, other: usize) -> Option<Compared> 
 
 /// Reads those that are alike again, and lays their claims side by side.
 fn judge(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
+    near.chunks(JUDGED_AT_ONCE).flat_map(|part| judge_part(tree, looked, part)).collect()
+}
+
+fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
     let mut places: Vec<usize> = near.iter().flat_map(|pair| [pair.one, pair.other]).collect();
     places.sort_unstable();
     places.dedup();
