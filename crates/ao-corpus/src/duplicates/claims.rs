@@ -15,7 +15,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::features::{hash, mix, stem_hash};
 use super::vocabulary;
 use crate::corpus::Entry;
-use crate::pieces::{Shape, item_mark, pieces};
+use crate::pieces::{Shape, item_mark, pieces, sentences};
 
 /// Headings over what is no claim.
 const ASIDE: [&str; 12] = [
@@ -94,8 +94,15 @@ impl Claims {
             if piece.shape == Shape::Heading {
                 is_aside = is_aside_heading(text);
             }
-            if !is_aside {
-                claims.pieces.push(words_of(text, piece.shape));
+            if is_aside {
+                continue;
+            }
+            // An item may hold several sentences; the first has its mark.
+            let mark = if piece.shape == Shape::Item { item_mark(text) } else { text.len() };
+            let first = sentences(&text[mark..]).first().map_or(text.len(), |s| mark + s.end);
+            claims.pieces.push(words_of(&text[..first], piece.shape));
+            for sentence in sentences(&text[first..]) {
+                claims.pieces.push(words_of(&text[first..][sentence], Shape::Sentence));
             }
         }
         for word in claims.pieces.iter_mut().flatten() {
