@@ -35,6 +35,13 @@ pub enum Edit {
         /// The files or sessions that the change was derived from.
         #[serde(default)]
         sources: Vec<String>,
+        /// Edits of one group are made together or not at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// The BLAKE3 hash of what the author of the edit saw there, or `nothing`. If something
+        /// else is there by now, it stays, and the edit goes to the conflicts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
     },
     /// Take the file away; it goes to the archive.
     Delete {
@@ -45,6 +52,13 @@ pub enum Edit {
         /// The files or sessions that the change was derived from.
         #[serde(default)]
         sources: Vec<String>,
+        /// Edits of one group are made together or not at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// The BLAKE3 hash of what the author of the edit saw there, or `nothing`. If something
+        /// else is there by now, it stays, and the edit goes to the conflicts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
     },
 }
 

@@ -17,17 +17,21 @@
 //! corpus, which others write too, so are nulls.
 
 mod budget;
+mod certificate;
 mod citation;
+mod closing;
 mod confidence;
 mod config;
 mod conflict;
 mod council;
 mod curator;
 mod cycle;
+mod defrag;
 mod duration;
 mod edits;
 mod exit;
 mod finding;
+mod health;
 mod history;
 mod id;
 mod iteration;
@@ -44,6 +48,7 @@ mod packet;
 mod pattern;
 mod provenance;
 mod record;
+mod retrieval_bench;
 mod schema;
 mod step;
 mod summary;
@@ -53,7 +58,12 @@ mod work;
 mod yields;
 
 pub use budget::WarnOnlyBudget;
+pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
+pub use closing::{
+    ChangeStatus, CloseLoop, FeedbackVerdict, Harvest, HarvestSource, Harvested, LeftAlone,
+    PendingVerdict, Promotion, Signal, Taken, TakenFrom,
+};
 pub use confidence::{Confidence, Level};
 pub use config::{
     Config, ConsensusPolicy, CuratorConfig, DreamConfig, GuardConfig, NotifyConfig, RunnerConfig,
@@ -63,10 +73,15 @@ pub use conflict::{Conflict, Conflicts};
 pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
 pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind, JobSource};
 pub use cycle::Cycle;
+pub use defrag::{
+    Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPrune, DefragStatus,
+    Oscillation, PruneRule,
+};
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};
 pub use edits::{Edit, Edits};
 pub use exit::Exit;
 pub use finding::Finding;
+pub use health::{FitnessReport, LoopDominance, MetricsHealth};
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
 pub use iteration::{Iteration, IterationStatus};
@@ -81,6 +96,9 @@ pub use open::Open;
 pub use packet::MorningPacket;
 pub use provenance::{Archived, Provenance};
 pub use record::{Change, ChangeOp, Record, Version};
+pub use retrieval_bench::{
+    BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,
+};
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
 pub use step::{Step, StepName, StepStatus};
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};

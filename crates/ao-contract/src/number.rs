@@ -57,6 +57,11 @@ impl Unit {
         Self::try_from(Finite::new(value)?).ok()
     }
 
+    /// The nearest number from 0 to 1; what is no number is 0.
+    pub fn nearest(value: f64) -> Self {
+        Self(Finite::new(value.clamp(0.0, 1.0)).unwrap_or_default())
+    }
+
     pub fn get(&self) -> f64 {
         self.0.get()
     }

@@ -13,9 +13,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Citation, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob, Cycle, Edits, Extra,
-    Finding, HistoryLine, Iteration, Learning, Marker, MorningPacket, NextWork, Provenance, Record,
-    RunnerReport, Summary, Synthesis, WarnOnlyBudget,
+    Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
+    Cycle, Defrag, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker,
+    MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport,
+    Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -83,7 +84,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 21] = [
+const FORMATS: [Format; 28] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
@@ -94,13 +95,20 @@ const FORMATS: [Format; 21] = [
     format!("finding", Finding, Others),
     format!("next-work", NextWork, Ao),
     format!("citation", Citation, Ao),
+    format!("close-loop", CloseLoop, Ao),
+    format!("harvest", Harvest, Ao),
+    format!("taken", Taken, Ao),
+    format!("metrics-health", MetricsHealth, Ao),
     format!("cycle-history", Cycle, Others),
     format!("edits", Edits, Others),
     format!("marker", Marker, Ao),
     format!("record", Record, Ao),
     format!("history", HistoryLine, Ao),
     format!("archive-provenance", Provenance, Ao),
+    format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),
+    format!("certificate", Certificate, Ao),
+    format!("defrag", Defrag, Ao),
     format!("warn-only-budget", WarnOnlyBudget, Ao),
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),

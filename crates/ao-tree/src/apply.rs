@@ -77,7 +77,7 @@ impl<F: Fs> Door<F> {
         let first = self.snapshot(|_| true)?;
         let left = first.left.clone();
         let mut plan = self.plan(std::mem::take(&mut request.edits), &first)?;
-        plan.clashes = clashes;
+        plan.clashes.extend(clashes);
         if plan.touched.is_empty() && plan.clashes.is_empty() {
             return Ok(unchanged(&request, plan, left, Vec::new()));
         }
@@ -110,7 +110,11 @@ impl<F: Fs> Door<F> {
     /// What [`Door::apply`] would do now; nothing is written.
     pub fn preview(&self, edits: Vec<Edit>) -> Result<Preview> {
         let snapshot = self.snapshot(|_| true)?;
-        let plan = self.plan(edits, &snapshot)?;
+        let mut plan = self.plan(edits, &snapshot)?;
+        plan.refused.extend(plan.clashes.drain(..).map(|clash| Refused {
+            path: clash.conflict.path,
+            why: format!("{}; what stands there would stay", clash.conflict.why),
+        }));
         Ok(Preview {
             changes: plan.touched.iter().map(|(path, touched)| touched.change(path)).collect(),
             diffs: plan.touched.iter().map(|(path, touched)| FileDiff::of(path, touched)).collect(),

@@ -1,9 +1,8 @@
 //! Between the snapshot and the commit others write too: what they changed is taken over, and
 //! what both changed is settled in their favour.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-
-use ao_contract::{Conflict, Extra};
 
 use crate::door::Door;
 use crate::error::{Error, Result};
@@ -58,6 +57,7 @@ impl<F: Fs> Door<F> {
     /// changed, if any had.
     fn rebase(&self, plan: &mut Plan, now: &Snapshot) -> Result<Option<TreePath>> {
         let mut changed = None;
+        let mut broken = BTreeMap::new();
         for (path, touched) in std::mem::take(&mut plan.touched) {
             let blocked = now.blocked(&path);
             let current = match blocked {
@@ -68,6 +68,7 @@ impl<F: Fs> Door<F> {
                 Ok(current) => current,
                 Err(why) => {
                     plan.refused.push(Refused { path: path.to_string(), why });
+                    broken.extend(touched.group.map(|group| (group, path.to_string())));
                     changed = Some(path);
                     continue;
                 }
@@ -77,12 +78,17 @@ impl<F: Fs> Door<F> {
                 continue;
             }
             changed = Some(path.clone());
+            let group = touched.group.clone();
             match meet(&path, touched, current.as_ref()) {
                 Met::Merged(touched) => drop(plan.touched.insert(path, *touched)),
                 Met::AsItIs => {}
-                Met::Clash(clash) => plan.clashes.push(*clash),
+                Met::Clash(clash) => {
+                    broken.extend(group.map(|group| (group, clash.conflict.path.clone())));
+                    plan.clashes.push(*clash);
+                }
             }
         }
+        plan.hold_back(&broken);
         Ok(changed)
     }
 }
@@ -114,24 +120,7 @@ fn meet(path: &TreePath, touched: Touched, current: Option<&Content>) -> Met {
         let merged = Touched { before: Some(current.clone()), after: Some(after), ..touched };
         return Met::Merged(Box::new(merged));
     }
-    let why = clash_reason(touched.after.is_some(), current.is_some());
-    let conflict = Conflict {
-        path: path.to_string(),
-        why: why.to_owned(),
-        kept: None,
-        ours: touched.after.as_ref().map(Content::version),
-        live: current.map(Content::version),
-        extra: Extra::default(),
-    };
-    Met::Clash(Box::new(Clash { conflict, ours: touched.after }))
-}
-
-pub(crate) fn clash_reason(is_written: bool, is_there: bool) -> &'static str {
-    match (is_written, is_there) {
-        (true, true) => "it was edited by someone else meanwhile",
-        (true, false) => "it was deleted by someone else meanwhile",
-        (false, _) => "it was to be deleted, and someone else edited it meanwhile",
-    }
+    Met::Clash(Box::new(Clash::of(path, touched.after, current)))
 }
 
 /// `base` with the lines of `added` after it, each on a line of its own.

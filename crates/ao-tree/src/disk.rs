@@ -98,13 +98,7 @@ impl Fs for Disk {
     }
 
     fn read(&self, dir: &Self::Dir, name: &OsStr, max_bytes: u64) -> io::Result<Vec<u8>> {
-        // Non-blocking, so that a FIFO that took the file's place cannot hold us.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
-        let found = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields())?;
-        if stat_of(&found).kind != Kind::File {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
+        let (file, found) = open_file(dir, name)?;
         read_whole(file, found.stx_size, max_bytes)
     }
 
@@ -210,6 +204,31 @@ impl Fs for Disk {
 }
 
 impl Disk {
+    /// As [`Fs::read`], with what the file system said of the very file that was read. A file that
+    /// grows while it is read is read as far as it was.
+    pub fn read_with_stat(
+        &self,
+        dir: &Arc<OwnedFd>,
+        name: &OsStr,
+        max_bytes: u64,
+    ) -> io::Result<(Vec<u8>, Stat)> {
+        let (file, found) = open_file(dir, name)?;
+        let stat = stat_of(&found);
+        if stat.size > max_bytes {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than is read"));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
+        // Stops at the size that was told, without one more call that says that this was all.
+        while (bytes.len() as u64) < stat.size {
+            match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut bytes)) {
+                Ok(0) => break,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok((bytes, stat))
+    }
+
     fn sync_each(&self, dir: &Arc<OwnedFd>, depth: usize) -> io::Result<()> {
         if depth > SYNC_DEPTH_MAX {
             return Err(io::Error::other("directories nested too deeply to be synced"));
@@ -304,6 +323,18 @@ fn times_of(stat: &rustix::fs::Stat) -> Timestamps {
     let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
     let modified = Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec.cast_signed() };
     Timestamps { last_access: omit, last_modification: modified }
+}
+
+/// Opens a regular file, and nothing else.
+fn open_file(dir: &Arc<OwnedFd>, name: &OsStr) -> io::Result<(OwnedFd, Statx)> {
+    // Non-blocking, so that a FIFO that took the file's place cannot hold us.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+    let found = rustix::fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields())?;
+    if stat_of(&found).kind != Kind::File {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok((file, found))
 }
 
 /// Reads to the end, but never more than `max_bytes`: a file can grow while it is read.

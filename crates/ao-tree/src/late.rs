@@ -7,19 +7,18 @@
 mod append;
 mod carry;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use ao_contract::{Conflict, SlotKind, Version};
+use ao_contract::{Conflict, Slot, SlotKind, Version};
 
 use crate::commit::{last, parent};
-use crate::compare::clash_reason;
 use crate::door::{ARCHIVE, CONFLICTS, Door};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind, Name, Stat};
 use crate::path::shown;
-use crate::plan::{Content, FILE_BYTES_MAX};
+use crate::plan::{Content, FILE_BYTES_MAX, clash_reason};
 use crate::script::{Base, Known, Planned, Work};
 use crate::snapshot::join;
 use crate::stage::{CARRY, Room};
@@ -50,6 +49,14 @@ struct Spot<'s, D> {
     name: &'s OsStr,
 }
 
+/// Where the displaced side of a path is.
+fn staged_at(slots: &[Slot], path: &str) -> Option<String> {
+    slots.iter().find_map(|slot| {
+        let rest = path.strip_prefix(slot.live.as_str())?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{}{rest}", slot.staged))
+    })
+}
+
 impl<D> Spot<'_, D> {
     fn displaced(&self) -> io::Result<(&D, &OsStr)> {
         Ok((self.dir.ok_or(io::ErrorKind::NotFound)?, self.name))
@@ -77,6 +84,8 @@ impl<'a, F: Fs> Late<'a, F> {
             let look = late.slot(&slot.live, &slot.staged, slot.kind, base);
             look.map_err(Error::io(format!("carry late changes of {}", slot.live)))?;
         }
+        let slots = &work.script.slots;
+        late.groups(slots).map_err(Error::io("take back what belongs together"))?;
         late.correct(work)
     }
 
@@ -261,6 +270,19 @@ impl<'a, F: Fs> Late<'a, F> {
         theirs: Option<Version>,
         displaced: Option<&Stat>,
     ) -> io::Result<()> {
+        let why = clash_reason(edit.change.after.is_some(), displaced.is_some()).to_owned();
+        self.put_back(spot, (index, edit), theirs, displaced, why)
+    }
+
+    /// Gives the place of an edit back to what was displaced by it, and keeps ours aside.
+    fn put_back(
+        &mut self,
+        spot: &Spot<'_, F::Dir>,
+        (index, edit): (usize, &Planned),
+        theirs: Option<Version>,
+        displaced: Option<&Stat>,
+        why: String,
+    ) -> io::Result<()> {
         let live = self.live_stat(spot.path, spot.name)?;
         let displaced = displaced.map(|stat| stat.inode);
         let is_ours = self.is_ours(spot, live.as_ref(), edit)?;
@@ -282,13 +304,46 @@ impl<'a, F: Fs> Late<'a, F> {
         let is_kept = self.is_kept(spot.path)?;
         self.conflicts.push(Conflict {
             path: spot.path.to_owned(),
-            why: clash_reason(edit.change.after.is_some(), displaced.is_some()).to_owned(),
+            why,
             kept: is_kept.then_some(kept),
             ours: edit.change.after.clone(),
             live: theirs,
             extra: ao_contract::Extra::default(),
         });
         self.dropped.insert(index);
+        Ok(())
+    }
+
+    /// An edit that did not come to be takes back those that belong together with it.
+    fn groups(&mut self, slots: &[Slot]) -> io::Result<()> {
+        let mut broken: BTreeMap<String, String> = BTreeMap::new();
+        let mut whole = Vec::new();
+        for (path, (index, edit)) in &self.edits {
+            match (&edit.group, self.dropped.contains(index)) {
+                (Some(group), true) => drop(broken.insert(group.clone(), path.clone())),
+                (Some(_), false) => whole.push(path.clone()),
+                (None, _) => {}
+            }
+        }
+        whole.sort_unstable();
+        for path in whole {
+            let Some((index, edit)) = self.edits.get(&path).cloned() else { continue };
+            let because = edit.group.as_ref().and_then(|group| broken.get(group));
+            let (Some(because), Some(staged)) = (because, staged_at(slots, &path)) else {
+                continue;
+            };
+            let why =
+                format!("it belongs together with {because}, which someone else changed meanwhile");
+            let dir = self.door.open(parent(&staged))?;
+            let name = OsStr::new(last(&path));
+            let spot = Spot { path: &path, dir: dir.as_ref(), name };
+            let displaced = match &dir {
+                Some(dir) => self.door.fs.stat(dir, name)?,
+                None => None,
+            };
+            let before = edit.change.before.clone();
+            self.put_back(&spot, (index, &edit), before, displaced.as_ref(), why)?;
+        }
         Ok(())
     }
 

@@ -26,6 +26,32 @@ pub struct Edit {
     pub mode: Option<u32>,
     pub reason: String,
     pub sources: Vec<String>,
+    /// Edits of one group are made together or not at all.
+    pub group: Option<String>,
+    /// What the author of the edit saw there; if it is something else by now, that stays.
+    pub seen: Option<Seen>,
+}
+
+/// What an edit was made against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    Nothing,
+    /// A file with these bytes; see [`Seen::bytes`].
+    Hash(String),
+}
+
+impl Seen {
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Self::Hash(blake3::hash(bytes).to_hex().to_string())
+    }
+
+    fn is(&self, content: Option<&Content>) -> bool {
+        match (self, content) {
+            (Self::Nothing, None) => true,
+            (Self::Hash(seen), Some(content)) => *seen == content.hash,
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +75,7 @@ pub(crate) struct Touched {
     pub(crate) after: Option<Content>,
     pub(crate) reason: String,
     pub(crate) sources: Vec<String>,
+    pub(crate) group: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,6 +123,29 @@ pub(crate) struct Clash {
     pub(crate) ours: Option<Content>,
 }
 
+impl Clash {
+    pub(crate) fn of(path: &TreePath, ours: Option<Content>, live: Option<&Content>) -> Self {
+        let conflict = Conflict {
+            path: path.to_string(),
+            why: clash_reason(ours.is_some(), live.is_some()).to_owned(),
+            kept: None,
+            ours: ours.as_ref().map(Content::version),
+            live: live.map(Content::version),
+            extra: Extra::default(),
+        };
+        Self { conflict, ours }
+    }
+}
+
+/// Why an edit and somebody else's change cannot both be.
+pub(crate) fn clash_reason(is_written: bool, is_there: bool) -> &'static str {
+    match (is_written, is_there) {
+        (true, true) => "it was edited by someone else meanwhile",
+        (true, false) => "it was deleted by someone else meanwhile",
+        (false, _) => "it was to be deleted, and someone else edited it meanwhile",
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) touched: BTreeMap<TreePath, Touched>,
@@ -104,6 +154,22 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Holds back the edits that belong together with one that cannot be made.
+    pub(crate) fn hold_back(&mut self, broken: &BTreeMap<String, String>) {
+        let held: Vec<TreePath> = self
+            .touched
+            .iter()
+            .filter(|(_, touched)| touched.group.as_ref().is_some_and(|g| broken.contains_key(g)))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in held {
+            let group = self.touched.remove(&path).and_then(|touched| touched.group);
+            let because = group.and_then(|group| broken.get(&group)).map_or("", String::as_str);
+            let why = format!("it belongs together with the edit of {because}, which is not made");
+            self.refused.push(Refused { path: path.to_string(), why });
+        }
+    }
+
     pub(crate) fn parts(&self) -> HashSet<usize> {
         self.touched.values().map(|touched| touched.part).collect()
     }
@@ -123,14 +189,21 @@ impl<F: Fs> Door<F> {
     pub(crate) fn plan(&self, edits: Vec<Edit>, snapshot: &Snapshot) -> Result<Plan> {
         let mut names = NewNames::default();
         let mut plan = Plan::default();
+        let mut broken = BTreeMap::new();
         for edit in edits {
-            let shown_path = edit.path.clone();
+            let (path, group) = (edit.path.clone(), edit.group.clone());
             match self.plan_one(edit, snapshot, &mut names, &plan)? {
-                Planned::Touch(path, touched) => drop(plan.touched.insert(path, touched)),
-                Planned::AsItIs => {}
-                Planned::Refuse(why) => plan.refused.push(Refused { path: shown_path, why }),
+                Planned::Touch(path, touched) => {
+                    plan.touched.insert(path, touched);
+                    continue;
+                }
+                Planned::AsItIs => continue,
+                Planned::Refuse(why) => plan.refused.push(Refused { path: path.clone(), why }),
+                Planned::Clash(clash) => plan.clashes.push(*clash),
             }
+            broken.extend(group.map(|group| (group, path)));
         }
+        plan.hold_back(&broken);
         Ok(plan)
     }
 
@@ -182,14 +255,17 @@ impl<F: Fs> Door<F> {
         {
             return Ok(Planned::AsItIs);
         }
+        if edit.seen.is_some_and(|seen| !seen.is(before.as_ref())) {
+            return Ok(Planned::Clash(Box::new(Clash::of(&path, after, before.as_ref()))));
+        }
         if before.is_none()
             && let Err(why) =
                 names.admit(&path, &self.layout.held[part].path, &snapshot.parts[part])
         {
             return Ok(Planned::Refuse(why));
         }
-        let Edit { reason, sources, .. } = edit;
-        Ok(Planned::Touch(path, Touched { part, before, after, reason, sources }))
+        let Edit { reason, sources, group, .. } = edit;
+        Ok(Planned::Touch(path, Touched { part, before, after, reason, sources, group }))
     }
 
     /// The file at this path as it is now, or why no file can be written there.
@@ -231,6 +307,7 @@ enum Planned {
     /// The file says already what the edit wants.
     AsItIs,
     Refuse(String),
+    Clash(Box<Clash>),
 }
 
 /// Names that this request brings: none may meet another one by case or normal form, and none

@@ -43,6 +43,9 @@ pub(crate) struct Planned {
     pub(crate) change: Change,
     /// The staged file, by which it is known wherever it is moved.
     pub(crate) inode: Option<u64>,
+    /// The edits of one group stay together.
+    #[serde(default)]
+    pub(crate) group: Option<String>,
 }
 
 impl Script {

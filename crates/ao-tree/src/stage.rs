@@ -125,6 +125,7 @@ impl<F: Fs> Door<F> {
         let changes = plan.touched.iter().map(|(path, touched)| Planned {
             change: touched.change(path),
             inode: inodes.get(path).copied(),
+            group: touched.group.clone(),
         });
         let changes = changes.collect();
         let mut work = Work {

@@ -104,6 +104,8 @@ impl<F: Fs> Door<F> {
             mode: change.before.as_ref().map(|version| version.mode),
             reason: format!("undo of {id}"),
             sources: change.sources.clone(),
+            group: None,
+            seen: None,
         });
         Ok(())
     }

@@ -6,8 +6,24 @@ use std::path::Path;
 
 /// Replaces one file whole: whoever reads it sees the old bytes or the new ones, and so does
 /// whoever comes after a crash.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Durable::Yes)
+}
+
+/// Replaces a file that can be made again at any time and that says itself whether it is whole.
+/// After a crash it may be neither the old one nor the new one, so nobody waits for the disk.
+pub fn replace_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Durable::No)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    Yes,
+    No,
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+fn replace(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"));
     };
@@ -15,9 +31,14 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let write = || {
         let mut file = File::create(&fresh)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
+        if durable == Durable::Yes {
+            file.sync_all()?;
+        }
         std::fs::rename(&fresh, path)?;
-        File::open(dir)?.sync_all()
+        match durable {
+            Durable::Yes => File::open(dir)?.sync_all(),
+            Durable::No => Ok(()),
+        }
     };
     write().inspect_err(|_| {
         let _ = std::fs::remove_file(&fresh);
@@ -53,4 +74,28 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     let mut last = [0];
     file.read_exact(&mut last)?;
     Ok(last == [b'\n'])
+}
+
+/// Makes the folders of `path` that are missing beneath `root`. A symlink on the way is refused:
+/// it could lead out of the tree.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
+    let mut folder = root.to_owned();
+    for name in path.split('/') {
+        folder.push(name);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match std::fs::create_dir(&folder) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
+                    _ => {}
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -7,7 +7,10 @@ use std::process::ExitCode;
 use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{self, demo, schema, tree};
+use crate::commands::{
+    self, defrag, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show,
+    tree,
+};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -59,12 +62,30 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find entries of the corpus by what they say
+    Search(search::Arguments),
+    /// Give an agent what the corpus knows about something, and record that it was given
+    Lookup(lookup::Arguments),
+    /// Show an entry, by its path, its name or its id, also by one that it no longer has
+    Show(show::Arguments),
+    /// Measure how well entries are found
+    RetrievalBench(retrieval_bench::Arguments),
+    /// Merge copies, archive what is expired or superseded, and find what goes back and forth
+    Defrag(defrag::Arguments),
     /// Change the knowledge under .agents/ as one, see what was changed, take it back
     #[command(subcommand)]
     Tree(tree::Command),
+    /// Turn what was learned and used into knowledge
+    #[command(subcommand)]
+    Flywheel(flywheel::Command),
+    /// Bring in what other repositories learned
+    Harvest(harvest::Arguments),
+    /// Measure how the knowledge is doing
+    #[command(subcommand)]
+    Metrics(metrics::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
-    /// See on a corpus of its own that a killed commit tears nothing
+    /// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
     Demo(demo::Arguments),
 }
 
@@ -87,7 +108,15 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Search(arguments) => search::run(&arguments, global, printer),
+        Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
+        Command::Show(arguments) => show::run(&arguments, global, printer),
+        Command::RetrievalBench(arguments) => retrieval_bench::run(&arguments, global, printer),
+        Command::Defrag(arguments) => defrag::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
+        Command::Flywheel(command) => flywheel::run(&command, global, printer),
+        Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
+        Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

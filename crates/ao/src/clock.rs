@@ -16,6 +16,11 @@ impl Moment {
         self.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
+    /// Nanoseconds since the epoch, as file systems count.
+    pub(crate) fn nanoseconds(self) -> i64 {
+        i64::try_from(self.0.as_nanosecond()).unwrap_or(i64::MAX)
+    }
+
     /// The form of a run's id.
     pub(crate) fn id(self) -> String {
         self.0.strftime("%Y%m%dT%H%M%SZ").to_string()

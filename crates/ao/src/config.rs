@@ -44,6 +44,20 @@ impl Limits {
     }
 }
 
+/// The repositories to harvest, as they were written down: by the environment, or else by the
+/// strongest file that says.
+pub(crate) fn harvest_from(root: &Path) -> Result<Vec<String>, Failure> {
+    if let Some(named) = std::env::var_os("AGENTOPS_DREAM_HARVEST_FROM") {
+        let named = named.to_string_lossy();
+        return Ok(named.split(':').filter(|one| !one.is_empty()).map(str::to_owned).collect());
+    }
+    let mut said = Vec::new();
+    for path in files(root) {
+        said = read(&path)?.dream.harvest_from.unwrap_or(said);
+    }
+    Ok(said)
+}
+
 /// The weaker file first.
 fn files(root: &Path) -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os("AGENTOPS_CONFIG") {

@@ -52,6 +52,11 @@ impl Repo {
         Ok(Self { root: root.to_owned() })
     }
 
+    /// Where it really is, for comparing with paths that others wrote down.
+    pub(crate) fn canonical(&self) -> PathBuf {
+        self.root.canonicalize().unwrap_or_else(|_| self.root.clone())
+    }
+
     pub(crate) fn agents(&self) -> PathBuf {
         self.root.join(AGENTS)
     }

@@ -19,4 +19,5 @@ mod subject;
 mod sweep;
 mod table;
 mod tap;
+mod together;
 mod toy;

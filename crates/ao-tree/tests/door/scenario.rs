@@ -164,7 +164,7 @@ pub(crate) fn delete(path: &str) -> Edit {
 fn edit(path: &str, action: Action) -> Edit {
     let sources = vec!["learnings/keep.md".to_owned()];
     let (path, reason) = (path.to_owned(), "for the test".to_owned());
-    Edit { path, action, mode: None, reason, sources }
+    Edit { path, action, mode: None, reason, sources, group: None, seen: None }
 }
 
 /// What a step deletes goes into the archive, unless it is an undo.
@@ -271,8 +271,12 @@ pub(crate) fn history_with_strangers() -> Vec<Begun> {
 }
 
 pub(crate) fn one_commit(method: Method) -> Begun {
+    one_commit_of(method, short())
+}
+
+pub(crate) fn one_commit_of(method: Method, edits: Vec<Edit>) -> Begun {
     let mut telling = Telling::new(tree(), method);
-    telling.apply("m1", short());
+    telling.apply("m1", edits);
     telling.begun.remove(0)
 }
 

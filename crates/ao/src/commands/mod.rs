@@ -1,5 +1,15 @@
 //! One file a command.
 
+pub(crate) mod defrag;
 pub(crate) mod demo;
+pub(crate) mod flywheel;
+pub(crate) mod harvest;
+mod library;
+pub(crate) mod lookup;
+pub(crate) mod metrics;
+mod proposal;
+pub(crate) mod retrieval_bench;
 pub(crate) mod schema;
+pub(crate) mod search;
+pub(crate) mod show;
 pub(crate) mod tree;

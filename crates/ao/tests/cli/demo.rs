@@ -10,6 +10,10 @@ fn the_demo_kills_recovers_and_undoes() {
     let answer = shown.json();
     assert_eq!(answer["torn"], 0);
     assert_eq!(answer["undone_exactly"], true);
+    let expected = serde_json::json!({
+        "merged": 1, "kept_apart": 1, "old_name_found": true, "undone_exactly": true
+    });
+    assert_eq!(answer["consolidated"], expected);
     let kills = answer["kills"].as_array().unwrap();
     assert_eq!(kills.len(), 12);
     // The last one waits for the marker: it always meets a commit that is decided.

@@ -7,14 +7,28 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
+mod bench;
 mod carry;
+mod defrag;
 mod demo;
+mod documents;
+mod duplicates;
 mod durable;
+mod feedback;
+mod fitness;
+mod flywheel;
 mod frame;
+mod generate;
+mod harvest;
 mod house;
 mod lock;
+mod lookup;
 mod marker;
+mod merge;
+mod metrics;
+mod prune;
 mod repo;
 mod schema;
+mod search;
 mod tree;
 mod undo;

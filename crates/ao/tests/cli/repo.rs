@@ -179,14 +179,20 @@ impl TestRepo {
     /// Starts `tree apply` and lets it come as far as it can while a reader holds `commit.lock`:
     /// everything is staged, and nothing is exchanged.
     pub(crate) fn stopped_before_the_exchange(&self, edits: &Value) -> Stopped {
+        let file = self.edits(edits);
+        let arguments = ["--json", "tree", "apply", &file, "--id", "stopped", "--grace", "0s"];
+        self.stopped_before(&arguments, "stopped")
+    }
+
+    /// The same for any command that commits under this id.
+    pub(crate) fn stopped_before(&self, arguments: &[&str], id: &str) -> Stopped {
         fs::create_dir_all(self.state("")).unwrap();
         let reader = File::create(self.state("commit.lock")).unwrap();
         reader.lock_shared().unwrap();
-        let file = self.edits(edits);
-        let arguments = ["--json", "tree", "apply", &file, "--id", "stopped", "--grace", "0s"];
-        let child = self.command(&arguments).spawn().unwrap();
+        let child = self.command(arguments).spawn().unwrap();
         // The marker is the last file that is staged.
-        wait_until("everything is staged", || self.state("staging/stopped/carry").exists());
+        let staged = format!("staging/{id}/carry");
+        wait_until("everything is staged", || self.state(&staged).exists());
         Stopped { child, reader }
     }
 }

@@ -227,3 +227,39 @@ fn verify_finds_what_was_damaged() {
     .unwrap();
     repo.run(&["tree", "verify"]).expect(5);
 }
+
+// proves: LOOP-07
+#[test]
+fn edits_of_one_group_are_made_together_and_only_against_what_was_seen() {
+    let repo = TestRepo::new();
+    let mut survivor = write("learnings/b.md", "b and c\n");
+    let mut loser = delete("learnings/c.md");
+    for edit in [&mut survivor, &mut loser] {
+        edit["group"] = json!("merge");
+    }
+    // Somebody edited it after the author of the edit had read it.
+    loser["seen"] = json!("0000000000000000000000000000000000000000000000000000000000000000");
+    let before = contents(&repo.tree());
+    let edits = json!([survivor, loser, write("learnings/a.md", "alone\n")]);
+    let done = repo.apply_as(&edits, &["--id", "one"]).expect(0).json();
+    assert_eq!(done["conflicts"][0]["path"], "learnings/c.md");
+    assert_eq!(done["refused"][0]["path"], "learnings/b.md");
+    let why = done["refused"][0]["why"].as_str().unwrap();
+    assert!(why.contains("belongs together") && why.contains("learnings/c.md"), "{why}");
+    let mut expected = before.clone();
+    expected.insert("learnings/a.md".into(), "alone\n".into());
+    assert_eq!(contents(&repo.tree()), expected);
+
+    let hash = done["changes"][0]["after"]["hash"].as_str().unwrap();
+    let mut again = write("learnings/a.md", "seen\n");
+    again["seen"] = json!(hash);
+    let mut fresh = write("learnings/fresh.md", "new\n");
+    fresh["seen"] = json!("nothing");
+    let done = repo.apply(&json!([again, fresh])).expect(0).json();
+    assert_eq!(done["changes"].as_array().unwrap().len(), 2);
+    let mut late = write("learnings/fresh.md", "newer\n");
+    late["seen"] = json!("nothing");
+    let done = repo.apply(&json!([late])).expect(0).json();
+    assert_eq!(done["conflicts"][0]["path"], "learnings/fresh.md");
+    assert_eq!(repo.read("learnings/fresh.md"), "new\n");
+}

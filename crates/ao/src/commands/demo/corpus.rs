@@ -48,6 +48,42 @@ pub(super) fn seed() -> Vec<Edit> {
     files.into_iter().map(|(path, content)| edit(path, content)).collect()
 }
 
+/// Two sessions wrote down the same lesson, and two others disagree in one number.
+pub(super) fn notes() -> Vec<Edit> {
+    let lesson = |header: &str, retries: &str, more: &str| {
+        format!(
+            "---\n{header}---\n\n# Learning: Payment client retries\n\n## What We Learned\n\n\
+             The payment client sent every charge again when the gateway answered late, and \
+             {retries} orders were charged twice on 14 March. The gateway keeps an idempotency key \
+             for 24 hours, so a retry that carries the same key is safe and one without it is not.\
+             {more}\n\n## How To Apply\n\n1. Set `Idempotency-Key` from the order id in \
+             `billing/client.rs`.\n2. Stop after three attempts and leave the order in \
+             `payment_pending`.\n3. Alert when more than 5 percent of charges need a second attempt.\n\n\
+             ## Source\n\nIncident INC-2214, commit 9f31c07.\n"
+        )
+    };
+    let timeout = |seconds: u32| {
+        format!(
+            "---\ndate: 2026-04-20\n---\n\n# Learning: Gateway timeout\n\n## What We Learned\n\nSet the \
+             read timeout of the card gateway to {seconds} seconds in `gateway.toml`. The bank's own \
+             limit is checked by the nightly probe, and connections above it are closed without an \
+             answer.\n\n## Source\n\nLoad test of 18 April, dashboard `gw-latency`.\n"
+        )
+    };
+    let established = "date: 2026-03-15\nmaturity: established\nutility: 0.8\nreward_count: 6\n";
+    let copy = "date: 2026-04-18\nmaturity: provisional\nreward_count: 1\nsource_bead: na-77\n";
+    let more = " Refunds took the support team two days.";
+    [
+        ("learnings/2026-03-15-payment-retries.md", lesson(established, "37", "")),
+        ("learnings/2026-04-18-charged-twice.md", lesson(copy, "37", more)),
+        ("learnings/2026-04-20-gateway-timeout.md", timeout(8)),
+        ("learnings/2026-04-21-gateway-timeout-again.md", timeout(30)),
+    ]
+    .into_iter()
+    .map(|(path, content)| edit(path.to_owned(), content))
+    .collect()
+}
+
 fn edit(path: String, content: String) -> Edit {
     Edit {
         path,
@@ -55,6 +91,8 @@ fn edit(path: String, content: String) -> Edit {
         mode: None,
         reason: "part of the demo".into(),
         sources: Vec::new(),
+        group: None,
+        seen: None,
     }
 }
 

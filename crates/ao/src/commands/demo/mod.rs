@@ -1,6 +1,7 @@
-//! `ao demo`: the promise of the door, kept in front of the user's eyes.
+//! `ao demo`: the promises of the door and of consolidation, kept in front of the user's eyes.
 
 mod corpus;
+mod knowledge;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -28,7 +29,7 @@ const LONG_GRACE: &str = "10s";
 const DONE_ALREADY: &str = "it was quicker";
 const MARKER_WAIT: Duration = Duration::from_secs(20);
 
-/// See on a corpus of its own that a killed commit tears nothing
+/// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Everything happens in a temporary directory, which is removed afterwards.")]
 pub(crate) struct Arguments {
@@ -52,17 +53,20 @@ pub(crate) fn run(
     let place = place.map_err(|error| broken(&error))?;
     let stage = Stage::set(place.path())?;
     let report = stage.play(printer)?;
+    let knowledge = stage.consolidate(printer)?;
     let fields = json!({
         "kills": report.rows.iter().map(Row::json).collect::<Vec<_>>(),
         "killed": report.killed(),
         "torn": report.torn(),
         "undone_exactly": report.is_undone_exactly,
+        "consolidated": knowledge.json(),
         "kept": arguments.keep.then(|| place.path().display().to_string()),
     });
-    let is_good = report.torn() == 0 && report.is_undone_exactly;
+    let is_good = report.torn() == 0 && report.is_undone_exactly && knowledge.is_good();
     let closing = if is_good {
         format!(
-            "{} Killed {} times, torn 0 times, and taken back to the byte.\n",
+            "{} Killed {} times, torn 0 times; what was merged can be found, and all of it was taken \
+             back to the byte.\n",
             paint(GOOD, "It holds."),
             report.killed()
         )

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ao_contract::{Edits, Exit};
-use ao_tree::{Action, Edit, Request};
+use ao_tree::{Action, Edit, Request, Seen};
 
 use super::outcome;
 use crate::cli::Global;
@@ -100,13 +100,16 @@ pub(crate) fn run(
 
 fn edit(asked: ao_contract::Edit) -> Edit {
     use ao_contract::Edit::{Delete, Write};
-    let (path, action, reason, sources) = match asked {
-        Write { path, content, reason, sources } => {
-            (path, Action::Write(content.into_bytes()), reason, sources)
+    let (path, action, reason, sources, group, seen) = match asked {
+        Write { path, content, reason, sources, group, seen } => {
+            (path, Action::Write(content.into_bytes()), reason, sources, group, seen)
         }
-        Delete { path, reason, sources } => (path, Action::Delete, reason, sources),
+        Delete { path, reason, sources, group, seen } => {
+            (path, Action::Delete, reason, sources, group, seen)
+        }
     };
-    Edit { path, action, mode: None, reason, sources }
+    let seen = seen.map(|seen| if seen == "nothing" { Seen::Nothing } else { Seen::Hash(seen) });
+    Edit { path, action, mode: None, reason, sources, group, seen }
 }
 
 fn read(file: &str) -> Result<Edits, Failure> {

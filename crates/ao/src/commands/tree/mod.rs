@@ -1,9 +1,9 @@
 //! `ao tree`: the door to `.agents/`, by hand.
 
-mod apply;
+pub(crate) mod apply;
 mod diff;
 mod log;
-mod outcome;
+pub(crate) mod outcome;
 mod recover;
 mod show;
 mod undo;

@@ -37,6 +37,18 @@ pub(crate) fn report(
     global: &Global,
     printer: &Printer,
 ) -> Exit {
+    let (fields, text) = told(writer, outcome, expired, printer);
+    printer.answer(command, fields, &text);
+    exit(outcome, global)
+}
+
+/// What became of a request, as JSON and for people; notes are said at once.
+pub(crate) fn told(
+    writer: &Writer,
+    outcome: &Outcome,
+    expired: &[String],
+    printer: &Printer,
+) -> (Value, String) {
     let notes = notes(writer, outcome, expired);
     let is_committed = outcome.method.is_some();
     let fields = json!({
@@ -57,9 +69,16 @@ pub(crate) fn report(
     }
     let mut text = String::new();
     list_changes(&mut text, &outcome.changes);
+    text.push_str(&ending(outcome));
+    (fields, text)
+}
+
+/// What was not done, and whether the rest was, for people.
+pub(crate) fn ending(outcome: &Outcome) -> String {
+    let mut text = String::new();
     list_refused(&mut text, &outcome.refused);
     list_conflicts(&mut text, &outcome.conflicts);
-    if is_committed {
+    if outcome.method.is_some() {
         let counted = count(&outcome.changes);
         let _ = writeln!(
             text,
@@ -71,11 +90,10 @@ pub(crate) fn report(
     } else {
         text.push_str("Nothing changed.\n");
     }
-    printer.answer(command, fields, &text);
-    exit(outcome, global)
+    text
 }
 
-fn exit(outcome: &Outcome, global: &Global) -> Exit {
+pub(crate) fn exit(outcome: &Outcome, global: &Global) -> Exit {
     let is_whole = outcome.refused.is_empty() && outcome.conflicts.is_empty();
     match outcome.method {
         None if !outcome.refused.is_empty() => Exit::Refused,
@@ -90,14 +108,7 @@ pub(crate) fn preview(
     conflicts: &[&Conflict],
     printer: &Printer,
 ) -> Exit {
-    let fields = json!({
-        "status": "dry-run",
-        "changes": preview.changes,
-        "refused": refused_json(&preview.refused),
-        "conflicts": conflicts,
-        "left": left_json(&preview.left),
-        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
-    });
+    let fields = previewed(preview, conflicts);
     let mut text = String::new();
     for diff in &preview.diffs {
         text.push_str(&colored(diff));
@@ -122,6 +133,18 @@ pub(crate) fn preview(
     } else {
         Exit::Done
     }
+}
+
+/// What would become of edits, as JSON.
+pub(crate) fn previewed(preview: &Preview, conflicts: &[&Conflict]) -> Value {
+    json!({
+        "status": "dry-run",
+        "changes": preview.changes,
+        "refused": refused_json(&preview.refused),
+        "conflicts": conflicts,
+        "left": left_json(&preview.left),
+        "diff": preview.diffs.iter().map(FileDiff::unified).collect::<String>(),
+    })
 }
 
 /// A diff for a terminal: coloured, and with nothing in it that could act on the terminal.
@@ -210,7 +233,7 @@ pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
     })
 }
 
-fn refused_json(refused: &[Refused]) -> Vec<Value> {
+pub(crate) fn refused_json(refused: &[Refused]) -> Vec<Value> {
     refused.iter().map(|refused| json!({ "path": refused.path, "why": refused.why })).collect()
 }
 
@@ -236,7 +259,7 @@ pub(crate) fn list_changes(text: &mut String, changes: &[Change]) {
     more(text, changes.len());
 }
 
-fn list_refused(text: &mut String, refused: &[Refused]) {
+pub(crate) fn list_refused(text: &mut String, refused: &[Refused]) {
     for refused in refused.iter().take(LISTED_MAX) {
         let _ = writeln!(
             text,

@@ -1,0 +1,142 @@
+//! What `ao defrag` found and would change, `defrag/latest.json`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Certificate, Extra, SchemaVersion, Unit};
+
+/// What became of a defrag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefragStatus {
+    /// There is nothing to do.
+    NothingToDo,
+    /// The changes are shown and not made.
+    Preview,
+    /// The changes are made.
+    Committed,
+}
+
+/// Why an entry is archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PruneRule {
+    /// A finding past its own term.
+    Expired,
+    /// Another entry replaced it, and is there.
+    Superseded,
+}
+
+/// An entry that is merged into another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragMember {
+    /// The file that goes.
+    pub path: String,
+    /// How much of the stems of both is in both, 0 to 1.
+    pub stems: Unit,
+    /// How much of the pairs of neighbouring stems of both is in both, 0 to 1.
+    pub pairs: Unit,
+    /// Whether both claim the same, word for word.
+    pub is_exact: bool,
+    /// The proof that nothing is lost.
+    pub certificate: Certificate,
+}
+
+/// One entry and the copies that it takes in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragMerge {
+    /// What `--explain` knows it by.
+    pub id: String,
+    /// The file that stays.
+    pub survivor: String,
+    /// The files that go.
+    pub members: Vec<DefragMember>,
+    /// Why, in words.
+    pub reason: String,
+    /// Files whose references to those that go are rewritten.
+    pub referrers: Vec<String>,
+}
+
+/// An entry that is archived.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragPrune {
+    /// What `--explain` knows it by.
+    pub id: String,
+    /// The file that goes.
+    pub path: String,
+    /// By which rule.
+    pub rule: PruneRule,
+    /// Why, in words.
+    pub reason: String,
+    /// The proof that it may go.
+    pub certificate: Certificate,
+}
+
+/// Two entries that are alike and are left as they are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragPair {
+    /// The better one.
+    pub one: String,
+    /// The other one.
+    pub other: String,
+    /// How much of the stems of both is in both, 0 to 1.
+    pub stems: Unit,
+    /// How much of the pairs of neighbouring stems of both is in both, 0 to 1.
+    pub pairs: Unit,
+    /// Why they are not merged.
+    pub why: String,
+}
+
+/// Something that was not done, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragKept {
+    /// The file that stays.
+    pub path: String,
+    /// Why.
+    pub why: String,
+    /// The certificate that refused it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+}
+
+/// A target whose results go back and forth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Oscillation {
+    /// What the cycles worked on.
+    pub target: String,
+    /// How often the result turned, within the cycles that were looked at.
+    pub turns: u32,
+    /// The results, oldest first: `improved` or `failed`.
+    pub results: Vec<String>,
+    /// The entry of that name, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+}
+
+/// The report of `ao defrag`. Unknown fields are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Defrag report")]
+pub struct Defrag {
+    /// Always 1.
+    pub schema_version: SchemaVersion<1>,
+    /// What became of it.
+    pub status: DefragStatus,
+    /// The day that ages are measured against; absent where the corpus names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
+    /// Copies that become one.
+    pub merges: Vec<DefragMerge>,
+    /// Entries that are archived.
+    pub prunes: Vec<DefragPrune>,
+    /// Entries that are alike and are left as they are.
+    pub review: Vec<DefragPair>,
+    /// What could have been merged or archived, and was not.
+    pub kept: Vec<DefragKept>,
+    /// Targets whose results go back and forth.
+    pub oscillations: Vec<Oscillation>,
+    /// Lines of the cycle history that could not be read.
+    pub cycles_unread: u64,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

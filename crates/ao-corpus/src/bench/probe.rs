@@ -1,0 +1,207 @@
+//! Questions that an intact corpus answers.
+//!
+//! A probe is made of a sentence of an entry: its rarest words, without those of the title and
+//! without those that no other entry has, which would find it by themselves. A sentence counts only
+//! if it reads as the corpus reads: of a sensible length, with enough of the words that many
+//! entries share, in an order that others use too. Noise has no such sentence, so an entry whose text was lost has no probe, and that
+//! is a miss: a bench that asked noise for its own noise would find it well.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::corpus::Entry;
+use crate::document::sections;
+use crate::words;
+
+/// So many words has a sentence.
+const SENTENCE_WORDS: std::ops::RangeInclusive<usize> = 5..=60;
+/// A word is common if this share of the entries has it (one in ten), and at least two.
+const COMMON_ONE_IN: usize = 10;
+const COMMON_MIN: usize = 2;
+/// A sentence reads as text if one word in this many is common.
+const READABLE_ONE_IN: usize = 5;
+/// And if at least this part of the usual share of its neighbours is known from other entries.
+const USUAL_PART: f64 = 0.7;
+/// In a smaller corpus few words are in two entries: there a word may be an entry's own.
+const SMALL_CORPUS: usize = 200;
+/// With fewer entries nothing can be said about what is common.
+const TINY_CORPUS: usize = 3;
+const PROBE_WORDS_MAX: usize = 8;
+const PROBE_WORDS_MIN: usize = 3;
+const WORD_CHARS_MIN: usize = 2;
+
+/// How many entries have each word, stop words among them, and each two neighbours.
+#[derive(Debug)]
+pub(super) struct Usage {
+    entries: usize,
+    counts: HashMap<String, usize>,
+    pairs: HashMap<u64, usize>,
+    /// The share of a sentence's neighbours that other entries have too, in the middle of all
+    /// sentences that were looked at.
+    usual_share: f64,
+}
+
+impl Usage {
+    /// What is usual in `entries`; `probed` are the ones among them that will be asked for probes.
+    pub(super) fn of(entries: &[&Arc<Entry>], probed: &[&Arc<Entry>]) -> Self {
+        let looked: Vec<Vec<Vec<String>>> =
+            crate::files::in_parallel(probed, |entry| sentences(entry.document.body()));
+        let wanted: HashSet<u64> = looked.iter().flatten().flat_map(|s| pairs_of(s)).collect();
+        let met = crate::files::in_parallel(entries, |entry| met(entry, &wanted));
+        let (mut counts, mut pairs) = (HashMap::new(), HashMap::new());
+        for (words, neighbours) in met {
+            for word in words {
+                *counts.entry(word).or_insert(0) += 1;
+            }
+            for pair in neighbours {
+                *pairs.entry(pair).or_insert(0) += 1;
+            }
+        }
+        let mut usage = Self { entries: entries.len(), counts, pairs, usual_share: 0.0 };
+        let is_sentence = |sentence: &&Vec<String>| SENTENCE_WORDS.contains(&sentence.len());
+        let mut shares: Vec<f64> =
+            looked.iter().flatten().filter(is_sentence).map(|s| usage.shared(s)).collect();
+        shares.sort_by(f64::total_cmp);
+        usage.usual_share = shares.get(shares.len() / 2).copied().unwrap_or(0.0);
+        usage
+    }
+
+    /// The share of a sentence's neighbours that another entry has too.
+    fn shared(&self, sentence: &[String]) -> f64 {
+        let (mut all, mut shared) = (0_u32, 0_u32);
+        for pair in pairs_of(sentence) {
+            all += 1;
+            shared += u32::from(self.pairs.get(&pair).is_some_and(|count| *count > 1));
+        }
+        if all == 0 { 0.0 } else { f64::from(shared) / f64::from(all) }
+    }
+
+    fn count(&self, word: &str) -> usize {
+        self.counts.get(word).copied().unwrap_or(0)
+    }
+
+    fn is_common(&self, word: &str) -> bool {
+        self.count(word) >= COMMON_MIN.max(self.entries.div_ceil(COMMON_ONE_IN))
+    }
+
+    fn is_readable(&self, sentence: &[String]) -> bool {
+        let common = sentence.iter().filter(|word| self.is_common(word)).count();
+        SENTENCE_WORDS.contains(&sentence.len())
+            && (self.entries < TINY_CORPUS || common * READABLE_ONE_IN >= sentence.len())
+            && self.shared(sentence) >= self.usual_share * USUAL_PART
+    }
+
+    /// The rarest words of a sentence that can be asked for, in their order.
+    fn askable(&self, sentence: &[String], title: &BTreeSet<String>) -> Vec<Askable> {
+        let others = if self.entries < SMALL_CORPUS { 1 } else { 2 };
+        let mut stems = BTreeSet::new();
+        let mut askable = Vec::new();
+        for (at, word) in sentence.iter().enumerate() {
+            let count = self.count(word);
+            let is_word = word.chars().count() >= WORD_CHARS_MIN && !words::is_stop_word(word);
+            let stem = words::stem(word);
+            if is_word && count >= others && !title.contains(&stem) && stems.insert(stem) {
+                askable.push(Askable { count, at, word: word.clone() });
+            }
+        }
+        askable.sort_by_key(|askable| (askable.count, askable.at));
+        askable.truncate(PROBE_WORDS_MAX);
+        askable.sort_by_key(|askable| askable.at);
+        askable
+    }
+
+    /// A question for an entry, if its text gives one: of the sentence that tells most.
+    pub(super) fn probe(&self, entry: &Entry) -> Option<String> {
+        let title: BTreeSet<String> = words::stems(&entry.title()).into_iter().collect();
+        let mut best: Option<(f64, Vec<Askable>)> = None;
+        for sentence in sentences(entry.document.body()) {
+            if !self.is_readable(&sentence) {
+                continue;
+            }
+            let askable = self.askable(&sentence, &title);
+            if askable.len() < PROBE_WORDS_MIN {
+                continue;
+            }
+            let tells = askable.iter().map(|askable| self.tells(askable.count)).sum();
+            if best.as_ref().is_none_or(|(most, _)| tells > *most) {
+                best = Some((tells, askable));
+            }
+        }
+        let words: Vec<String> = best?.1.into_iter().map(|askable| askable.word).collect();
+        Some(words.join(" "))
+    }
+
+    /// How much a word that so many entries have tells one from the others.
+    fn tells(&self, count: usize) -> f64 {
+        let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        libm::log((number(self.entries) + 1.0) / number(count.max(1)))
+    }
+}
+
+/// A word that can be asked for.
+#[derive(Debug)]
+struct Askable {
+    count: usize,
+    at: usize,
+    word: String,
+}
+
+/// The words of an entry, and those of the wanted neighbours that it has; each once.
+fn met(entry: &Entry, wanted: &HashSet<u64>) -> (BTreeSet<String>, BTreeSet<u64>) {
+    let (mut words, mut neighbours) = (BTreeSet::new(), BTreeSet::new());
+    for sentence in sentences(entry.document.body()) {
+        neighbours.extend(pairs_of(&sentence).filter(|pair| wanted.contains(pair)));
+        words.extend(sentence);
+    }
+    (words, neighbours)
+}
+
+/// Each two neighbours as a number.
+fn pairs_of(sentence: &[String]) -> impl Iterator<Item = u64> {
+    sentence.windows(2).map(|two| {
+        let bytes = two[0].bytes().chain([b' ']).chain(two[1].bytes());
+        // FNV-1a: that two pairs fall together is rare, and does no harm.
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    })
+}
+
+/// The same on every machine, and nothing to do with what names look like.
+pub(super) fn hash(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    let mut head = [0; 8];
+    head.copy_from_slice(&hash.as_bytes()[..8]);
+    u64::from_le_bytes(head)
+}
+
+/// The sentences under the headings, as words.
+fn sentences(body: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for section in sections(body) {
+        for line in section.text.lines() {
+            for sentence in split(line) {
+                let mut words = Vec::new();
+                words::each_word(sentence, |word| words.push(word.to_owned()));
+                found.push(words);
+            }
+        }
+    }
+    found
+}
+
+/// At the signs that end a sentence, where a space or the end of the line follows.
+fn split(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, sign) in line.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | ';')) {
+        let end = at + sign.len_utf8();
+        if line[end..].chars().next().is_none_or(char::is_whitespace) {
+            parts.push(&line[start..end]);
+            start = end;
+        }
+    }
+    parts.push(&line[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}

@@ -1,0 +1,154 @@
+//! The proof that a merge or a prune loses nothing that could be found.
+//!
+//! Questions are made of the text that goes, and asked with the ranking of `ao search`: of the corpus
+//! as it is, and of the corpus as it would be. Each that finds the entry among its first ten must
+//! find the successor among them afterwards. One that does not, or too few questions that count, and
+//! the change is not made.
+
+mod probes;
+
+use ao_contract::{Basis, Certificate, CertificateVerdict, Extra, Probe, SchemaVersion};
+
+pub use probes::{CANDIDATES_MAX, PROBES_MIN};
+
+use crate::corpus::Entry;
+use crate::index::{Broken, Index, Question};
+use crate::search::{Asking, search};
+
+/// Fewer probes that count prove nothing.
+pub const COUNTED_MIN: usize = 4;
+/// Who is not among the first so many is not found.
+pub const FOUND_WITHIN: usize = 10;
+/// A question that finds an entry among the first so many asks for it; one that finds it later asks
+/// for something that many entries are about.
+pub const STRONG_WITHIN: u32 = 2;
+/// Stands before a certificate among the sources of a change.
+pub const SOURCE_PREFIX: &str = "certificate:";
+
+/// Asks about an entry that goes, of the corpus as it is.
+pub fn ask_before(
+    index: &Index,
+    entry: &Entry,
+    successor: Option<&Entry>,
+) -> Result<Certificate, Broken> {
+    let titled: Vec<&Entry> = successor.into_iter().collect();
+    let mut asked: Vec<Probe> = Vec::new();
+    for (kind, query) in probes::probes(entry, &titled, index)? {
+        let strong = asked.iter().filter(|probe| is_strong(probe)).count();
+        if strong >= PROBES_MIN {
+            break;
+        }
+        let before = place(index, &query, &entry.path)?;
+        asked.push(Probe { kind, query, before, after: None });
+    }
+    let asked = strongest(asked);
+    let counted = asked.iter().filter(|probe| probe.before.is_some()).count();
+    Ok(Certificate {
+        schema_version: SchemaVersion,
+        entry: entry.path.clone(),
+        successor: successor.map(|entry| entry.path.clone()),
+        basis: Basis::Found,
+        verdict: CertificateVerdict::Refused,
+        why: "not asked afterwards".into(),
+        counted: u32::try_from(counted).unwrap_or(u32::MAX),
+        probes: asked,
+        extra: Extra::default(),
+    })
+}
+
+/// Whether a question asks for this entry and hardly for any other.
+fn is_strong(probe: &Probe) -> bool {
+    probe.before.is_some_and(|place| place <= STRONG_WITHIN)
+}
+
+/// The questions that find the entry best, in the order in which they were made. Which these are is
+/// decided before anything is asked of the corpus as it would be.
+fn strongest(asked: Vec<Probe>) -> Vec<Probe> {
+    let mut places: Vec<usize> = (0..asked.len()).collect();
+    places.sort_by_key(|at| (asked[*at].before.unwrap_or(u32::MAX), *at));
+    let chosen: std::collections::BTreeSet<usize> = places.into_iter().take(PROBES_MIN).collect();
+    let kept = asked.into_iter().enumerate().filter(|(at, _)| chosen.contains(at));
+    kept.map(|(_, probe)| probe).collect()
+}
+
+/// Asks again, of the corpus as it would be, for the successor; and decides.
+pub fn ask_after(
+    index: &Index,
+    certificate: &mut Certificate,
+    successor: &str,
+) -> Result<(), Broken> {
+    certificate.successor = Some(successor.to_owned());
+    for probe in &mut certificate.probes {
+        probe.after = match probe.before {
+            Some(_) => place(index, &probe.query, successor)?,
+            None => None,
+        };
+    }
+    let (verdict, why) = judge(certificate);
+    certificate.verdict = verdict;
+    certificate.why = why;
+    Ok(())
+}
+
+fn judge(certificate: &Certificate) -> (CertificateVerdict, String) {
+    let probes = &certificate.probes;
+    let lost = probes.iter().find(|probe| probe.before.is_some() && probe.after.is_none());
+    let counted = certificate.counted as usize;
+    let why = if probes.len() < PROBES_MIN {
+        format!("its text gives {} questions, and {PROBES_MIN} are needed", probes.len())
+    } else if counted < COUNTED_MIN {
+        format!("{counted} of {} questions find it, and {COUNTED_MIN} are needed", probes.len())
+    } else if let Some(lost) = lost {
+        format!("`{}` finds it, and would not find its successor", lost.query)
+    } else {
+        let why = format!("all {counted} questions that find it find its successor");
+        return (CertificateVerdict::Passed, why);
+    };
+    (CertificateVerdict::Refused, why)
+}
+
+/// For an entry that another one replaced: no question found it, and its name leads there.
+pub fn hidden(index: &Index, entry: &Entry, successor: &Entry) -> Result<Certificate, Broken> {
+    let mut certificate = ask_before(index, entry, Some(successor))?;
+    certificate.basis = Basis::Hidden;
+    if certificate.counted == 0 {
+        certificate.verdict = CertificateVerdict::Passed;
+        certificate.why = "it is superseded, so no question finds it; nothing refers to it, its \
+            name leads to its successor, and it is kept in the archive"
+            .into();
+    } else {
+        certificate.why = "questions still find it".into();
+    }
+    Ok(certificate)
+}
+
+/// For an entry that is past its own term. Nothing stands for it: that is said, not proved away.
+pub fn expired(index: &Index, entry: &Entry) -> Result<Certificate, Broken> {
+    let mut certificate = ask_before(index, entry, None)?;
+    certificate.basis = Basis::Expired;
+    certificate.verdict = CertificateVerdict::Passed;
+    certificate.why =
+        "it is past the term that it sets itself; nothing refers to it, and it is kept \
+        in the archive. Questions that found it find it no more"
+            .into();
+    Ok(certificate)
+}
+
+fn place(index: &Index, query: &str, path: &str) -> Result<Option<u32>, Broken> {
+    let asking = Asking { limit: FOUND_WITHIN, as_of: None };
+    let hits = search(index, &Question::new(query), asking)?;
+    let at = hits.iter().position(|hit| hit.path == path);
+    Ok(at.and_then(|at| u32::try_from(at + 1).ok()))
+}
+
+/// A certificate as one of the sources of a change.
+pub fn as_source(certificate: &Certificate) -> String {
+    let json = serde_json::to_string(certificate).unwrap_or_default();
+    format!("{SOURCE_PREFIX}{json}")
+}
+
+/// The certificate among the sources of a change, if one is there.
+pub fn of_sources(sources: &[String]) -> Option<Certificate> {
+    let json = sources.iter().find_map(|source| source.strip_prefix(SOURCE_PREFIX))?;
+    serde_json::from_str(json).ok()
+}

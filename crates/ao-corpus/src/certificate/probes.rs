@@ -1,0 +1,229 @@
+//! Questions that a text answers, made of what is special about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ao_contract::ProbeKind;
+
+use crate::corpus::Entry;
+use crate::duplicates::is_colour;
+use crate::index::{Broken, Index};
+use crate::pieces::{Shape, pieces};
+use crate::words;
+
+/// Fewer would prove little.
+pub const PROBES_MIN: usize = 8;
+/// Questions that are made, of which those are kept that find the entry best.
+pub const CANDIDATES_MAX: usize = 24;
+/// Words of a question.
+const WORDS_MAX: usize = 8;
+/// Words of a question that is a whole sentence.
+const SENTENCE_WORDS_MAX: usize = 14;
+const WORDS_MIN: usize = 4;
+/// Questions made of the rarest words of the whole text.
+const GROUPS_MAX: usize = 12;
+const GROUP_STEP: usize = 2;
+/// Words on each side of a number.
+const AROUND: usize = 4;
+/// A word that one in so many entries has is common, in all but small corpora.
+const COMMON_SHARE: u32 = 2;
+const COMMON_MIN: u32 = 50;
+/// From one window of words to the next, where a text has little else to ask about.
+const STRIDE: usize = 3;
+
+/// One word of a text that may be asked for.
+#[derive(Debug, Clone)]
+struct Term {
+    word: String,
+    rarity: u32,
+    is_number: bool,
+}
+
+/// Makes questions of an entry. None has a word of a title of `titled`, the entry itself included.
+pub(super) fn probes(
+    entry: &Entry,
+    titled: &[&Entry],
+    index: &Index,
+) -> Result<Vec<(ProbeKind, String)>, Broken> {
+    let mut maker = Maker::new(entry, titled, index);
+    let body = entry.document.body();
+    let all = maker.terms(body)?;
+    maker.groups(&all);
+    let mut heading: Option<Vec<Term>> = None;
+    for piece in pieces(body) {
+        let text = &body[piece.span.clone()];
+        let terms = maker.terms(text)?;
+        match piece.shape {
+            Shape::Heading => heading = Some(terms),
+            Shape::Code => maker.put(ProbeKind::Code, &terms[..terms.len().min(WORDS_MAX)]),
+            Shape::Sentence | Shape::Item | Shape::Row => {
+                maker.sentences.push(rarest(&terms, SENTENCE_WORDS_MAX));
+                maker.numbers(&terms);
+                maker.symbols(text, &terms)?;
+                if let Some(mut words) = heading.take() {
+                    words.extend(rarest(&terms, WORDS_MAX));
+                    maker.put(ProbeKind::Heading, &words);
+                }
+                maker.windows.push(terms);
+            }
+        }
+    }
+    Ok(maker.choose())
+}
+
+struct Maker<'a> {
+    index: &'a Index,
+    title: BTreeSet<String>,
+    rarities: BTreeMap<String, u32>,
+    /// Words that more entries have ask for nothing.
+    common: u32,
+    made: BTreeMap<ProbeKind, Vec<String>>,
+    sentences: Vec<Vec<Term>>,
+    windows: Vec<Vec<Term>>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(entry: &Entry, titled: &[&Entry], index: &'a Index) -> Self {
+        let mut title: BTreeSet<String> = words::stems(&entry.title()).into_iter().collect();
+        for other in titled {
+            title.extend(words::stems(&other.title()));
+        }
+        let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
+        let common = (shown / COMMON_SHARE).max(COMMON_MIN);
+        let (rarities, made) = (BTreeMap::new(), BTreeMap::new());
+        Self { index, title, rarities, common, made, sentences: Vec::new(), windows: Vec::new() }
+    }
+
+    /// The words of a text that may be asked for, each once.
+    fn terms(&mut self, text: &str) -> Result<Vec<Term>, Broken> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        words::each_word(text, |word| {
+            // Nobody asks for words that only colour a sentence.
+            let is_asked = !is_colour(word) || word.bytes().any(|byte| byte.is_ascii_digit());
+            if is_asked && !found.iter().any(|(known, _)| known == word) {
+                found.push((word.to_owned(), words::stem(word)));
+            }
+        });
+        found.retain(|(_, stem)| !self.title.contains(stem));
+        let mut terms = Vec::with_capacity(found.len());
+        for (word, stem) in found {
+            let rarity = if let Some(rarity) = self.rarities.get(&stem) {
+                *rarity
+            } else {
+                let rarity = self.index.entries_with(&stem)?;
+                self.rarities.insert(stem, rarity);
+                rarity
+            };
+            if rarity > self.common {
+                continue;
+            }
+            let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
+            terms.push(Term { word, rarity, is_number });
+        }
+        Ok(terms)
+    }
+
+    fn put(&mut self, kind: ProbeKind, terms: &[Term]) {
+        if terms.len() >= WORDS_MIN {
+            self.made.entry(kind).or_default().push(joined(terms));
+        }
+    }
+
+    /// The rarest words of the whole text, a few at a time.
+    fn groups(&mut self, all: &[Term]) {
+        let mut places: Vec<usize> = (0..all.len()).collect();
+        places.sort_by_key(|at| (all[*at].rarity, *at));
+        // Each rare word is asked for beside others, so that no single one decides.
+        for from in (0..places.len()).step_by(GROUP_STEP).take(GROUPS_MAX) {
+            let mut group = places[from..(from + WORDS_MAX).min(places.len())].to_vec();
+            group.sort_unstable();
+            let group: Vec<Term> = group.into_iter().map(|at| all[at].clone()).collect();
+            self.put(ProbeKind::Rare, &group);
+        }
+    }
+
+    fn numbers(&mut self, terms: &[Term]) {
+        for at in (0..terms.len()).filter(|at| terms[*at].is_number) {
+            let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(terms.len());
+            self.put(ProbeKind::Number, &terms[around]);
+        }
+    }
+
+    /// Code within a sentence, and names that are no words, with what is rarest around them.
+    fn symbols(&mut self, text: &str, terms: &[Term]) -> Result<(), Broken> {
+        for (at, code) in text.split('`').enumerate() {
+            if at % 2 == 1 {
+                let mut words = self.terms(code)?;
+                words.truncate(WORDS_MAX);
+                words.extend(fill(&words, terms));
+                self.put(ProbeKind::Code, &words);
+            }
+        }
+        let is_symbol = |word: &&str| {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            bare.contains(['_', '/', ':']) || bare.chars().skip(1).any(char::is_uppercase)
+        };
+        for word in text.split_whitespace().filter(is_symbol) {
+            let mut words = self.terms(word)?;
+            words.truncate(WORDS_MAX);
+            words.extend(fill(&words, terms));
+            self.put(ProbeKind::Symbol, &words);
+        }
+        Ok(())
+    }
+
+    /// A few of each kind, each once.
+    fn choose(mut self) -> Vec<(ProbeKind, String)> {
+        let mut chosen: Vec<(ProbeKind, String)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        // One of each kind, then in turns; whole sentences and the rarest words are asked first.
+        let mut sentences = std::mem::take(&mut self.sentences);
+        sentences.sort_by_key(|terms| std::cmp::Reverse(terms.len()));
+        let groups = self.made.remove(&ProbeKind::Rare).unwrap_or_default();
+        let mut order: Vec<(ProbeKind, String)> = Vec::new();
+        order.extend(
+            self.made.iter().filter_map(|(kind, made)| Some((*kind, made.first()?.clone()))),
+        );
+        for nth in 0..groups.len().max(sentences.len()) {
+            order.extend(groups.get(nth).map(|query| (ProbeKind::Rare, query.clone())));
+            let sentence = sentences.get(nth).filter(|terms| terms.len() >= WORDS_MIN);
+            order.extend(sentence.map(|terms| (ProbeKind::Rare, joined(terms))));
+        }
+        for (kind, made) in &self.made {
+            order.extend(made.iter().skip(1).map(|query| (*kind, query.clone())));
+        }
+        for (kind, query) in order {
+            if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
+                chosen.push((kind, query));
+            }
+        }
+        for terms in std::mem::take(&mut self.windows) {
+            for window in terms.windows(WORDS_MIN + 1).step_by(STRIDE) {
+                let query = joined(window);
+                if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
+                    chosen.push((ProbeKind::Rare, query));
+                }
+            }
+        }
+        chosen
+    }
+}
+
+fn joined(terms: &[Term]) -> String {
+    terms.iter().map(|term| term.word.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// What is rarest around a few words.
+fn fill(words: &[Term], terms: &[Term]) -> Vec<Term> {
+    let is_new = |term: &&Term| !words.iter().any(|word| word.word == term.word);
+    let others: Vec<Term> = terms.iter().filter(is_new).cloned().collect();
+    rarest(&others, WORDS_MIN.saturating_sub(words.len()).max(1))
+}
+
+/// The rarest terms, in the order in which they stand.
+fn rarest(terms: &[Term], count: usize) -> Vec<Term> {
+    let mut places: Vec<usize> = (0..terms.len()).collect();
+    places.sort_by_key(|at| (terms[*at].rarity, *at));
+    places.truncate(count);
+    places.sort_unstable();
+    places.into_iter().map(|at| terms[at].clone()).collect()
+}

@@ -1,0 +1,154 @@
+//! Closing the loop: what was learned becomes knowledge, what was used is judged.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use ao_contract::{
+    ChangeStatus, CloseLoop, Extra, FeedbackVerdict, LeftAlone, PendingVerdict, Promotion,
+    SchemaVersion, Unit, format_duration,
+};
+use ao_tree::{Edit, shown};
+use jiff::civil::Date;
+
+use crate::corpus::Corpus;
+use crate::files::Left;
+use crate::logs::Logs;
+use crate::signals::PROMOTE_AT;
+use crate::taken::Ledger;
+use crate::whereabouts::Whereabouts;
+use crate::{feedback, promote};
+
+/// What a corpus must be read from for its loop to be closed.
+pub const CLOSED: [&str; 4] = ["learnings", "findings", "patterns", "knowledge"];
+
+/// More lines than this are counted, not listed.
+const UNUSED_LISTED_MAX: usize = 1000;
+
+#[derive(Debug, Clone)]
+pub struct Settings<'a> {
+    /// Where the repository is.
+    pub root: &'a Path,
+    /// RFC 3339, UTC.
+    pub now: &'a str,
+    /// The day to measure ages against instead of the corpus's newest.
+    pub as_of: Option<Date>,
+    /// How old a pending learning must be to be promoted.
+    pub min_age: Duration,
+    /// Paths that the door would not let change; they are left out.
+    pub except: BTreeSet<String>,
+}
+
+/// What closing the loop would change, and why.
+#[derive(Debug)]
+pub struct Closing {
+    pub edits: Vec<Edit>,
+    pending: Vec<PendingVerdict>,
+    feedback: Vec<FeedbackVerdict>,
+    unused: Vec<LeftAlone>,
+    left: Vec<LeftAlone>,
+    rewards: u64,
+    day: Option<Date>,
+    min_age: Duration,
+}
+
+/// Judges pending learnings and takes feedback. `ledger` is of the same tree as `corpus`.
+pub fn close_loop(
+    corpus: &Corpus,
+    logs: &Logs,
+    mut ledger: Ledger,
+    settings: &Settings<'_>,
+) -> Closing {
+    let Settings { root, now, as_of, min_age, ref except } = *settings;
+    let today = Whereabouts::of(corpus);
+    let day = as_of.or_else(|| corpus.newest());
+    let judged = feedback::judge(
+        corpus,
+        &today,
+        logs,
+        &mut ledger,
+        feedback::Told { root, now, as_of, except },
+    );
+    let promoted = promote::promote(corpus, &today, promote::Told { now, day, min_age, except });
+    let mut edits = promoted.edits;
+    edits.extend(judged.edits);
+    edits.extend(ledger.edits(feedback::GROUP));
+    let mut unused = logs.unused.clone();
+    unused.extend(judged.unused);
+    Closing {
+        edits,
+        pending: promoted.verdicts,
+        feedback: judged.verdicts,
+        unused: bounded(unused),
+        left: left_alone(&corpus.left),
+        rewards: judged.rewards,
+        day,
+        min_age,
+    }
+}
+
+impl Closing {
+    /// Takes back what is told of edits that were not made. They belong to groups that were not
+    /// made either.
+    pub fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        for pending in &mut self.pending {
+            let to = pending.promoted_to.as_ref();
+            if paths.contains(&pending.path) || to.is_some_and(|to| paths.contains(to)) {
+                pending.verdict = Promotion::Kept;
+                pending.reason =
+                    "somebody changed it meanwhile; it is judged again next time".into();
+                pending.promoted_to = None;
+            }
+        }
+        if self.feedback.iter().any(|judged| paths.contains(&judged.path)) {
+            self.feedback.clear();
+            self.rewards = 0;
+        }
+    }
+
+    /// The result as it is published, once it is known what became of the edits.
+    pub fn report(&self, status: ChangeStatus, id: Option<String>) -> CloseLoop {
+        let count = |verdict: Promotion| {
+            self.pending.iter().filter(|pending| pending.verdict == verdict).count() as u64
+        };
+        CloseLoop {
+            schema_version: SchemaVersion,
+            status,
+            id,
+            as_of: self.day.map(|day| day.to_string()),
+            min_age: format_duration(self.min_age),
+            promote_at: Unit::nearest(PROMOTE_AT),
+            promoted: count(Promotion::Promoted),
+            known: count(Promotion::Known),
+            kept: count(Promotion::Kept),
+            pending: self.pending.clone(),
+            rewards: self.rewards,
+            feedback: self.feedback.clone(),
+            unused: self.unused.clone(),
+            left: self.left.clone(),
+            extra: Extra::new(),
+        }
+    }
+}
+
+pub(crate) fn left_alone(left: &[Left]) -> Vec<LeftAlone> {
+    let alone = |left: &Left| LeftAlone {
+        path: left.path.clone(),
+        why: left.why.clone(),
+        extra: Extra::new(),
+    };
+    left.iter().map(alone).collect()
+}
+
+fn bounded(mut unused: Vec<LeftAlone>) -> Vec<LeftAlone> {
+    for line in &mut unused {
+        line.path = shown(&line.path);
+    }
+    let more = unused.len().saturating_sub(UNUSED_LISTED_MAX);
+    if more > 0 {
+        unused.truncate(UNUSED_LISTED_MAX);
+        let why = format!("{more} more lines could not be used");
+        unused.push(LeftAlone { path: "ao/".into(), why, extra: Extra::new() });
+    }
+    unused
+}

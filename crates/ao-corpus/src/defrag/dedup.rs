@@ -1,0 +1,344 @@
+//! Copies become one, round by round, until another run would find nothing more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ao_contract::{
+    Certificate, CertificateVerdict, Defrag, DefragKept, DefragMember, DefragMerge, DefragPair,
+    Unit,
+};
+
+use super::edits::Reasons;
+use super::rewriting::{self, Queue};
+use super::{DefragError, kept};
+use crate::certificate;
+use crate::corpus::Entry;
+use crate::duplicates::{Cluster, Finder, Member, Pair};
+use crate::files::in_parallel;
+use crate::index::{Broken, Index};
+use crate::merge::merge_all;
+use crate::references::Names;
+use crate::tree::Tree;
+
+/// A merged entry can be a copy of another one. What is left after so many rounds is for the next
+/// run.
+const ROUNDS_MAX: usize = 6;
+/// How often those that lost nothing are asked again, because others of the round were not merged.
+const TRIALS_MAX: usize = 4;
+
+/// A merge that is to be made.
+#[derive(Debug, Clone)]
+struct Merge {
+    member: Member,
+    certificate: Certificate,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// By the path of the survivor.
+    merges: BTreeMap<String, Vec<Merge>>,
+    review: BTreeMap<(String, String), Pair>,
+    refused: Refused,
+    /// Files with rewritten references, and to which entries that go.
+    referrers: BTreeMap<String, BTreeSet<String>>,
+}
+
+pub(super) fn dedup(
+    tree: &mut Tree,
+    queue: &mut Queue,
+    tell: &dyn Fn(&str),
+) -> Result<Done, DefragError> {
+    tell("Looking for copies.");
+    let mut finder = Finder::new(tree);
+    let mut done = Done::default();
+    let mut among: Option<BTreeSet<String>> = None;
+    let mut before: Option<Index> = None;
+    for _ in 0..ROUNDS_MAX {
+        let found = finder.find(tree, among.as_ref());
+        for pair in found.review {
+            done.review.insert((pair.one.clone(), pair.other.clone()), pair);
+        }
+        if found.clusters.is_empty() {
+            break;
+        }
+        let count: usize = found.clusters.iter().map(|cluster| cluster.members.len()).sum();
+        tell(&format!("Asking what {count} copies are found by, before and after."));
+        let index = match before.take() {
+            Some(index) => index,
+            None => Index::of_tree(tree)?,
+        };
+        let round = Round { base: tree, queue, index: &index, done: &done };
+        let (refused, kept) = round.run(found.clusters)?;
+        let Some(kept) = kept else {
+            done.refused.extend(refused);
+            break;
+        };
+        let Kept { merges, after, index, queue: new_queue, referrers } = kept;
+        let mut changed: BTreeSet<String> = refused.keys().cloned().collect();
+        for (survivor, merges) in merges {
+            changed.insert(survivor.clone());
+            changed.extend(merges.iter().map(|merge| merge.member.path.clone()));
+            done.take(&survivor, merges);
+        }
+        done.refused.extend(refused);
+        done.referrers.extend(referrers);
+        *tree = after;
+        *queue = new_queue;
+        finder.update(tree, &changed);
+        among = Some(changed);
+        before = Some(index);
+    }
+    Ok(done)
+}
+
+impl Done {
+    /// Records merges; what an entry that goes had taken in is now its survivor's.
+    fn take(&mut self, survivor: &str, merges: Vec<Merge>) {
+        for merge in merges {
+            let inherited = self.merges.remove(&merge.member.path).unwrap_or_default();
+            let all = self.merges.entry(survivor.to_owned()).or_default();
+            all.extend(inherited);
+            all.push(merge);
+        }
+    }
+
+    /// Everything that went, with the survivor that stands for it now.
+    fn losers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.merges.iter().flat_map(|(survivor, merges)| {
+            merges.iter().map(move |merge| (merge.member.path.as_str(), survivor.as_str()))
+        })
+    }
+
+    pub(super) fn tell(self, tree: &Tree, report: &mut Defrag, reasons: &mut Reasons) {
+        let is_there = |path: &str| tree.entry(path).is_some();
+        let mut referrers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let survivors: BTreeMap<&str, &str> = self.losers().collect();
+        for (file, targets) in &self.referrers {
+            for target in targets {
+                if let Some(survivor) = survivors.get(target.as_str()) {
+                    referrers.entry((*survivor).to_owned()).or_default().push(file.clone());
+                }
+            }
+            reasons.referrer(file, targets);
+        }
+        for (survivor, merges) in self.merges {
+            let mut files = referrers.remove(&survivor).unwrap_or_default();
+            files.dedup();
+            reasons
+                .merge(&survivor, merges.iter().map(|merge| (&merge.member, &merge.certificate)));
+            let reason = reason(&survivor, &merges);
+            let members: Vec<DefragMember> = merges.into_iter().map(member_of).collect();
+            let id = members.first().map_or("", |member| stem(&member.path)).to_owned();
+            report.merges.push(DefragMerge { id, survivor, members, reason, referrers: files });
+        }
+        let gone = |path: &str| !is_there(path);
+        for pair in self.review.into_values().filter(|pair| !gone(&pair.one) && !gone(&pair.other))
+        {
+            let Pair { one, other, stems, pairs, why } = pair;
+            let (stems, pairs) = (unit(stems), unit(pairs));
+            report.review.push(DefragPair {
+                one,
+                other,
+                stems,
+                pairs,
+                why: why.unwrap_or_default(),
+            });
+        }
+        report.kept.extend(self.refused.into_values().filter(|kept| is_there(&kept.path)));
+    }
+}
+
+fn reason(survivor: &str, merges: &[Merge]) -> String {
+    let exact = merges.iter().filter(|merge| merge.member.is_exact).count();
+    let others = merges.len() - exact;
+    let kinds = match (exact, others) {
+        (0, _) => format!("{others} in other words"),
+        (_, 0) => format!("{exact} word for word"),
+        _ => format!("{exact} word for word, {others} in other words"),
+    };
+    format!("copies of {survivor}, the better one: {kinds}")
+}
+
+fn member_of(merge: Merge) -> DefragMember {
+    let Member { path, stems, pairs, is_exact } = merge.member;
+    let (stems, pairs) = (unit(stems), unit(pairs));
+    DefragMember { path, stems, pairs, is_exact, certificate: merge.certificate }
+}
+
+fn unit(value: f64) -> Unit {
+    let rounded = (value * 10_000.0).round() / 10_000.0;
+    Unit::new(rounded)
+        .or_else(|| Unit::new(0.0))
+        .unwrap_or_else(|| unreachable!("0 is from 0 to 1"))
+}
+
+pub(super) fn stem(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// What is not merged, by its path.
+type Refused = BTreeMap<String, DefragKept>;
+
+/// One round: clusters are tried, and those that would lose something are left out.
+struct Round<'a> {
+    base: &'a Tree,
+    queue: &'a Queue,
+    /// Of the base.
+    index: &'a Index,
+    done: &'a Done,
+}
+
+/// What is left of a round.
+struct Kept {
+    merges: BTreeMap<String, Vec<Merge>>,
+    after: Tree,
+    index: Index,
+    queue: Queue,
+    referrers: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Round<'_> {
+    /// What stays and why, and what is merged if anything is.
+    fn run(&self, clusters: Vec<Cluster>) -> Result<(Refused, Option<Kept>), DefragError> {
+        let mut refused = BTreeMap::new();
+        let mut merges = self.asked_before(clusters, &mut refused)?;
+        for trial in 0..TRIALS_MAX {
+            let (after, queue, referrers) = self.after(&mut merges, &mut refused);
+            if merges.is_empty() {
+                break;
+            }
+            let index = Index::of_tree(&after)?;
+            let lost = self.ask_after(&mut merges, &index)?;
+            if lost.is_empty() {
+                let kept = Kept { merges, after, index, queue, referrers };
+                return Ok((refused, Some(kept)));
+            }
+            // After the last trial a cluster that lost one of its members is left out whole.
+            let is_last = trial + 2 >= TRIALS_MAX;
+            for (survivor, all) in &mut merges {
+                let has_lost = all.iter().any(|merge| lost.contains(&merge.member.path));
+                let goes = |merge: &Merge| lost.contains(&merge.member.path) || is_last && has_lost;
+                for merge in all.iter().filter(|merge| goes(merge)) {
+                    let path = merge.member.path.clone();
+                    let why = format!("not merged into {survivor}: {}", merge.certificate.why);
+                    let certificate = Some(merge.certificate.clone());
+                    refused.insert(path.clone(), DefragKept { path, why, certificate });
+                }
+                all.retain(|merge| !goes(merge));
+            }
+            merges.retain(|_, all| !all.is_empty());
+        }
+        Ok((refused, None))
+    }
+
+    fn asked_before(
+        &self,
+        clusters: Vec<Cluster>,
+        refused: &mut Refused,
+    ) -> Result<BTreeMap<String, Vec<Merge>>, DefragError> {
+        let pairs: Vec<(String, Member)> = clusters
+            .into_iter()
+            .flat_map(|cluster| {
+                let Cluster { survivor, members } = cluster;
+                members.into_iter().map(move |member| (survivor.clone(), member))
+            })
+            .collect();
+        let ask = |(survivor, member): &(String, Member)| -> Result<Option<Certificate>, Broken> {
+            let entries = (self.base.entry(survivor), self.base.entry(&member.path));
+            let (Some(survivor), Some(entry)) = entries else { return Ok(None) };
+            certificate::ask_before(self.index, &entry, Some(&survivor)).map(Some)
+        };
+        let asked = in_parallel(&pairs, ask);
+        let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
+        for ((survivor, member), asked) in pairs.into_iter().zip(asked) {
+            if let Some(certificate) = asked? {
+                merges.entry(survivor).or_default().push(Merge { member, certificate });
+            } else {
+                let why = "it can no longer be read".to_owned();
+                refused.insert(member.path.clone(), kept(&member.path, why));
+            }
+        }
+        Ok(merges)
+    }
+
+    /// The corpus with these merges made; one that cannot be written down is left out.
+    fn after(
+        &self,
+        merges: &mut BTreeMap<String, Vec<Merge>>,
+        refused: &mut Refused,
+    ) -> (Tree, Queue, BTreeMap<String, BTreeSet<String>>) {
+        let mut tree = self.base.clone();
+        merges.retain(|survivor, all| match self.merged(survivor, all) {
+            Ok(entry) => {
+                tree.write(Arc::new(entry));
+                for merge in all {
+                    tree.delete(&merge.member.path);
+                }
+                true
+            }
+            Err(why) => {
+                for merge in all {
+                    let path = &merge.member.path;
+                    let why = format!("not merged into {survivor}: {why}");
+                    refused.insert(path.clone(), kept(path, why));
+                }
+                false
+            }
+        });
+        let mut queue = self.queue.clone();
+        let moves: Vec<(Names, Names)> = merges
+            .iter()
+            .flat_map(|(survivor, all)| {
+                all.iter().filter_map(|merge| {
+                    let old = self.base.entry(&merge.member.path)?;
+                    let new = self.base.entry(survivor)?;
+                    Some((Names::of(&old), Names::of(&new)))
+                })
+            })
+            .collect();
+        let referrers = rewriting::rewrite(&mut tree, &mut queue, moves);
+        (tree, queue, referrers)
+    }
+
+    fn merged(&self, survivor: &str, all: &[Merge]) -> Result<Entry, String> {
+        let gone = || "it can no longer be read".to_owned();
+        let entry = self.base.entry(survivor).ok_or_else(gone)?;
+        let others: Option<Vec<Arc<Entry>>> =
+            all.iter().map(|merge| self.base.entry(&merge.member.path)).collect();
+        merge_all(&entry, &others.ok_or_else(gone)?).map_err(|error| error.to_string())
+    }
+
+    /// Asks for every successor, also of what went in earlier rounds; names those that lost.
+    fn ask_after(
+        &self,
+        merges: &mut BTreeMap<String, Vec<Merge>>,
+        index: &Index,
+    ) -> Result<BTreeSet<String>, DefragError> {
+        let all: Vec<(&String, &Merge)> = merges
+            .iter()
+            .flat_map(|(survivor, all)| all.iter().map(move |m| (survivor, m)))
+            .collect();
+        let ask = |(survivor, merge): &(&String, &Merge)| -> Result<(Certificate, bool), Broken> {
+            let mut asked = merge.certificate.clone();
+            certificate::ask_after(index, &mut asked, survivor)?;
+            let mut is_kept = asked.verdict == CertificateVerdict::Passed;
+            for former in self.done.merges.get(&merge.member.path).into_iter().flatten() {
+                let mut earlier = former.certificate.clone();
+                certificate::ask_after(index, &mut earlier, survivor)?;
+                is_kept &= earlier.verdict == CertificateVerdict::Passed;
+            }
+            Ok((asked, is_kept))
+        };
+        let asked: Vec<(Certificate, bool)> =
+            in_parallel(&all, ask).into_iter().collect::<Result<_, _>>()?;
+        let mut lost = BTreeSet::new();
+        for (merge, (certificate, is_kept)) in merges.values_mut().flatten().zip(asked) {
+            merge.certificate = certificate;
+            if !is_kept {
+                lost.insert(merge.member.path.clone());
+            }
+        }
+        Ok(lost)
+    }
+}

@@ -1,0 +1,116 @@
+//! The plan of a consolidation: which copies become one, what goes to the archive, and the proof of
+//! each. Everything is a value; whoever holds the door decides whether it is made.
+
+mod dedup;
+mod edits;
+mod pruning;
+mod rewriting;
+
+use std::io;
+use std::path::Path;
+
+use ao_contract::{Defrag, DefragKept, DefragStatus, Extra, SchemaVersion};
+use ao_tree::Edit;
+use jiff::civil::Date;
+
+use crate::files::read_one;
+use crate::index::Broken;
+use crate::lineage::{Found, Lineage};
+use crate::prune;
+use crate::sweep::{self, Sweep};
+use crate::tree::Tree;
+
+pub use rewriting::QUEUE;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    pub dedup: bool,
+    pub prune: bool,
+    pub sweep: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DefragError {
+    #[error("the corpus cannot be read: {0}")]
+    Io(#[from] io::Error),
+    #[error("the index of the corpus cannot be made: {0}")]
+    Index(#[from] Broken),
+}
+
+/// What is to be done, and why.
+#[derive(Debug)]
+pub struct Plan {
+    pub report: Defrag,
+    pub edits: Vec<Edit>,
+}
+
+/// Plans a consolidation of the corpus in `agents`. Whoever wants one generation of it holds the
+/// readers' lock meanwhile. `tell` hears what is going on.
+pub fn plan(
+    agents: &Path,
+    parts: Parts,
+    as_of: Option<Date>,
+    tell: &dyn Fn(&str),
+) -> Result<Plan, DefragError> {
+    let mut tree = Tree::list(agents)?;
+    let mut report = empty();
+    let mut reasons = edits::Reasons::default();
+    let mut queue = rewriting::Queue::read(agents);
+    if parts.dedup {
+        let done = dedup::dedup(&mut tree, &mut queue, tell)?;
+        done.tell(&tree, &mut report, &mut reasons);
+    }
+    if parts.prune {
+        tell("Looking for what is expired or superseded.");
+        let now = as_of.or_else(|| prune::newest(&tree));
+        report.as_of = now.map(|day| day.to_string());
+        pruning::prune(agents, &mut tree, &queue, now, &mut report, &mut reasons)?;
+    }
+    if parts.sweep {
+        sweep_into(agents, &tree, &mut report);
+    }
+    let edits = edits::edits(&tree, &queue, reasons);
+    if !edits.is_empty() {
+        report.status = DefragStatus::Preview;
+    }
+    Ok(Plan { report, edits })
+}
+
+fn empty() -> Defrag {
+    Defrag {
+        schema_version: SchemaVersion,
+        status: DefragStatus::NothingToDo,
+        as_of: None,
+        merges: Vec::new(),
+        prunes: Vec::new(),
+        review: Vec::new(),
+        kept: Vec::new(),
+        oscillations: Vec::new(),
+        cycles_unread: 0,
+        extra: Extra::default(),
+    }
+}
+
+fn kept(path: &str, why: String) -> DefragKept {
+    DefragKept { path: path.to_owned(), why, certificate: None }
+}
+
+fn sweep_into(agents: &Path, tree: &Tree, report: &mut Defrag) {
+    let Ok(bytes) = read_one(agents, sweep::HISTORY) else { return };
+    let Sweep { mut oscillations, unread } = sweep::sweep(&String::from_utf8_lossy(&bytes));
+    if !oscillations.is_empty() {
+        let facts = tree.paths().into_iter().filter_map(|path| {
+            let entry = tree.entry(&path)?;
+            Some((path, crate::index::facts_of(&entry)))
+        });
+        let lineage = Lineage::of_facts(facts.collect());
+        for oscillation in &mut oscillations {
+            if let Found::Entry { path, .. } = lineage.find(&oscillation.target) {
+                oscillation.entry = Some(path);
+            }
+        }
+    }
+    report.oscillations = oscillations;
+    report.cycles_unread = unread;
+}

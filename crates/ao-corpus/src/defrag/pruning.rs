@@ -1,0 +1,109 @@
+//! What has had its day goes to the archive.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ao_contract::{CertificateVerdict, Defrag, DefragKept, DefragPrune, PruneRule};
+use jiff::civil::Date;
+
+use super::dedup::stem;
+use super::edits::Reasons;
+use super::rewriting::Queue;
+use super::{DefragError, kept};
+use crate::certificate;
+use crate::corpus::Entry;
+use crate::index::Index;
+use crate::merge::MERGED_FROM;
+use crate::prune::{self, Candidate};
+use crate::tree::Tree;
+
+pub(super) fn prune(
+    agents: &Path,
+    tree: &mut Tree,
+    queue: &Queue,
+    now: Option<Date>,
+    report: &mut Defrag,
+    reasons: &mut Reasons,
+) -> Result<(), DefragError> {
+    let candidates = prune::candidates(tree, now);
+    let told = candidates.kept.into_iter().map(|(path, why)| kept(&path, why));
+    report.kept.extend(told);
+    if candidates.found.is_empty() {
+        return Ok(());
+    }
+    let referrers = match prune::referrers(agents, tree, queue.now(), &candidates.found)? {
+        Ok(referrers) => referrers,
+        Err(why) => {
+            let why = format!("{why}, so it is not known what it refers to");
+            let told = candidates.found.iter().map(|candidate| kept(&candidate.path, why.clone()));
+            report.kept.extend(told);
+            return Ok(());
+        }
+    };
+    let (going, stay) = prune::unreferred(candidates.found, &referrers);
+    report.kept.extend(stay.into_iter().map(|(path, why)| kept(&path, why)));
+    if going.is_empty() {
+        return Ok(());
+    }
+    let index = Index::of_tree(tree)?;
+    for candidate in going {
+        archive(tree, &index, candidate, report, reasons)?;
+    }
+    Ok(())
+}
+
+fn archive(
+    tree: &mut Tree,
+    index: &Index,
+    candidate: Candidate,
+    report: &mut Defrag,
+    reasons: &mut Reasons,
+) -> Result<(), DefragError> {
+    let Candidate { path, rule, reason, successor, .. } = candidate;
+    let Some(entry) = tree.entry(&path) else { return Ok(()) };
+    let successor = successor.and_then(|path| tree.entry(&path));
+    let certificate = match (rule, &successor) {
+        (PruneRule::Superseded, Some(successor)) => certificate::hidden(index, &entry, successor)?,
+        (PruneRule::Superseded, None) => return Ok(()),
+        (PruneRule::Expired, _) => certificate::expired(index, &entry)?,
+    };
+    if certificate.verdict == CertificateVerdict::Refused {
+        let why = certificate.why.clone();
+        report.kept.push(DefragKept { path, why, certificate: Some(certificate) });
+        return Ok(());
+    }
+    if let Some(successor) = successor {
+        match with_name(&successor, &entry) {
+            Ok(successor) => {
+                reasons.named(&successor.path, &path);
+                tree.write(Arc::new(successor));
+            }
+            Err(why) => {
+                report.kept.push(kept(&path, why));
+                return Ok(());
+            }
+        }
+    }
+    tree.delete(&path);
+    reasons.prune(&path, &reason, &certificate);
+    let id = stem(&path).to_owned();
+    report.prunes.push(DefragPrune { id, path, rule, reason, certificate });
+    Ok(())
+}
+
+/// The successor, which is now known by the names of the entry that goes too.
+fn with_name(successor: &Entry, entry: &Entry) -> Result<Entry, String> {
+    let document = &successor.document;
+    let mut names: Vec<String> =
+        document.texts(MERGED_FROM).into_iter().map(std::borrow::Cow::into_owned).collect();
+    let id = entry.document.text("id").map(std::borrow::Cow::into_owned);
+    let former = entry.document.texts(MERGED_FROM).into_iter().map(std::borrow::Cow::into_owned);
+    for name in std::iter::once(entry.stem().to_owned()).chain(id).chain(former) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let document = document.draft().set(MERGED_FROM, names).finish();
+    let document = document.map_err(|error| format!("its successor: {error}"))?;
+    Ok(Entry { path: successor.path.clone(), kind: successor.kind, document })
+}

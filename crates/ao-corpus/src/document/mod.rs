@@ -1,0 +1,262 @@
+//! One file of knowledge, read without loss.
+//!
+//! This is the only parser of corpus files. A document holds the file's bytes as they are; fields
+//! and body are views of them. An edit splices the bytes it means and is read back before it
+//! counts: everything else is the same by construction, and checked all the same.
+//!
+//! What cannot be understood is never changed. A header in doubt (see [`Document::doubt`]) leaves
+//! the text readable and searchable, and the file untouchable.
+
+mod edit;
+mod fence;
+mod json;
+mod keys;
+mod markdown;
+mod yaml;
+
+use std::borrow::Cow;
+
+use ao_contract::{Confidence, Extra, Learning, Maturity};
+use jiff::civil::Date;
+use serde_json::Value;
+
+pub use edit::{Draft, EditError};
+pub use markdown::{Section, sections};
+pub(crate) use markdown::{code_fence, ends_code, heading};
+
+/// A larger file is not a note. Real ones go up to a megabyte.
+pub const DOCUMENT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// The utility of an entry that does not say.
+const UTILITY_UNSAID: f64 = 0.5;
+
+/// How a document is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// YAML between two fences, then Markdown.
+    Markdown,
+    /// One JSON object on the first line.
+    JsonLine,
+}
+
+impl Form {
+    /// By the file's name; `None` for files that are no documents.
+    pub fn of(name: &str) -> Option<Self> {
+        match name.rsplit_once('.')?.1 {
+            "md" => Some(Self::Markdown),
+            "jsonl" => Some(Self::JsonLine),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Document {
+    text: String,
+    form: Form,
+    fields: Extra,
+    /// Where the header's own lines are, without the fences.
+    header: Option<std::ops::Range<usize>>,
+    body: Body,
+    doubt: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    From(usize),
+    /// In JSON the body is a string among others.
+    Apart(String),
+}
+
+impl Document {
+    /// Reads a document; the error says why these bytes are none.
+    pub fn parse(form: Form, bytes: Vec<u8>) -> Result<Self, String> {
+        if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
+            return Err(format!("is larger than {DOCUMENT_BYTES_MAX} bytes"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
+        if text.as_bytes().contains(&0) {
+            return Err("is binary: it holds a zero byte".into());
+        }
+        match form {
+            Form::Markdown => Ok(Self::markdown(text)),
+            Form::JsonLine => Self::json_line(text),
+        }
+    }
+
+    fn markdown(text: String) -> Self {
+        let (header, body, doubt) = match fence::find(&text) {
+            fence::Found::None { body } => (None, body, None),
+            fence::Found::Open { body } => {
+                (None, body, Some("its header has no closing `---`".to_owned()))
+            }
+            fence::Found::Header { header, body } => (Some(header), body, None),
+        };
+        let mut fields = Extra::new();
+        let mut doubt = doubt;
+        if let Some(range) = &header {
+            let read = yaml::read(&text[range.clone()]);
+            fields = read.fields;
+            doubt = read.doubt;
+        }
+        Self { text, form: Form::Markdown, fields, header, body: Body::From(body), doubt }
+    }
+
+    fn json_line(text: String) -> Result<Self, String> {
+        let line = text.lines().next().unwrap_or_default();
+        let fields = json::object(line)?;
+        let body = fields.get("content").or_else(|| fields.get("summary"));
+        let body = body.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let form = Form::JsonLine;
+        Ok(Self { text, form, fields, header: None, body: Body::Apart(body), doubt: None })
+    }
+
+    /// The file, byte for byte.
+    pub fn bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Why this file must not be changed, if so.
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
+    }
+
+    /// The header's fields in their order.
+    pub fn fields(&self) -> &Extra {
+        &self.fields
+    }
+
+    /// What follows the header.
+    pub fn body(&self) -> &str {
+        match &self.body {
+            Body::From(at) => &self.text[*at..],
+            Body::Apart(body) => body,
+        }
+    }
+
+    /// A field that is set: neither null nor one of the words by which people write null.
+    pub fn field(&self, key: &str) -> Option<&Value> {
+        let value = self.fields.get(key)?;
+        let is_unset = match value {
+            Value::Null => true,
+            Value::String(text) => matches!(text.trim(), "" | "null" | "~"),
+            _ => false,
+        };
+        (!is_unset).then_some(value)
+    }
+
+    /// A scalar field as text.
+    pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
+        scalar(self.field(key)?)
+    }
+
+    /// A field of one or several scalars as texts.
+    pub fn texts(&self, key: &str) -> Vec<Cow<'_, str>> {
+        match self.field(key) {
+            Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
+            Some(value) => scalar(value).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// A number, also where somebody quoted it.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        let number = match self.field(key)? {
+            Value::Number(number) => number.as_f64()?,
+            Value::String(text) => text.trim().parse().ok()?,
+            _ => return None,
+        };
+        number.is_finite().then_some(number)
+    }
+
+    pub fn count(&self, key: &str) -> u64 {
+        let value = self.number(key).unwrap_or(0.0);
+        // Counts that are written by hand can be anything; none is beyond this.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let count = value.clamp(0.0, 1e9) as u64;
+        count
+    }
+
+    pub fn is_true(&self, key: &str) -> bool {
+        match self.field(key) {
+            Some(Value::Bool(value)) => *value,
+            Some(Value::String(text)) => text.trim().eq_ignore_ascii_case("true"),
+            _ => false,
+        }
+    }
+
+    pub fn utility(&self) -> f64 {
+        self.number("utility").filter(|value| (0.0..=1.0).contains(value)).unwrap_or(UTILITY_UNSAID)
+    }
+
+    /// `None` where the entry does not say, or says a word that is none.
+    pub fn maturity(&self) -> Option<Maturity> {
+        serde_json::from_value(self.field("maturity")?.clone()).ok()
+    }
+
+    /// From 0 to 1, where the entry says.
+    pub fn confidence(&self) -> Option<f64> {
+        let confidence: Confidence =
+            serde_json::from_value(self.field("confidence")?.clone()).ok()?;
+        Some(confidence.value())
+    }
+
+    /// Whether its author wants it left exactly as it is.
+    pub fn is_pinned(&self) -> bool {
+        self.is_true("pinned")
+    }
+
+    /// Whether another entry, a promotion or its author took it out of retrieval.
+    pub fn is_hidden(&self) -> bool {
+        self.field("superseded_by").is_some()
+            || self.field("promoted_to").is_some()
+            || self.is_true("superseded")
+    }
+
+    /// Whether a finding says that it is dealt with.
+    pub fn is_resolved(&self) -> bool {
+        self.is_true("resolved")
+            || self.text.contains("**Resolved:**")
+            || self.text.contains("<!-- RESOLVED -->")
+    }
+
+    /// The day a field names; a time of day after it is allowed.
+    pub fn day(&self, key: &str) -> Option<Date> {
+        day(&self.text(key)?)
+    }
+
+    /// What it is called: by its header, or else by its first heading.
+    pub fn title(&self) -> Option<Cow<'_, str>> {
+        self.text("title").or_else(|| markdown::title(self.body()).map(Cow::Borrowed))
+    }
+
+    /// The header as the contract's type.
+    pub fn learning(&self) -> Result<Learning, String> {
+        serde_json::from_value(Value::Object(self.fields.clone()))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Begins an edit.
+    pub fn draft(&self) -> Draft {
+        Draft::of(self)
+    }
+}
+
+/// The day at the beginning of a text, as in `2026-04-01T08:00:00Z` or `2026-04-01-slug`.
+pub fn day(text: &str) -> Option<Date> {
+    let day = text.trim().get(..10)?;
+    day.parse().ok()
+}
+
+fn scalar(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text.as_str())),
+        Value::Number(number) => Some(Cow::Owned(number.to_string())),
+        Value::Bool(value) => Some(Cow::Borrowed(if *value { "true" } else { "false" })),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! From entries to clusters of copies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::claims::{Claims, Verdict};
+use super::features::{Features, overlap};
+use super::rank::Rank;
+use super::sketch::{Bands, Sketch, Sketcher};
+use super::wander::Wander;
+use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
+use crate::corpus::{Entry, Kind};
+use crate::document::Form;
+use crate::files::in_parallel;
+use crate::tree::Tree;
+
+/// Pairs whose texts are in memory at once.
+const JUDGED_AT_ONCE: usize = 2_000;
+
+/// How alike two entries are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The better one.
+    pub one: String,
+    pub other: String,
+    pub stems: f64,
+    pub pairs: f64,
+    /// Why they are not merged, if they are not.
+    pub why: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    pub path: String,
+    /// How alike it and the survivor are.
+    pub stems: f64,
+    pub pairs: f64,
+    pub is_exact: bool,
+}
+
+/// One entry and its copies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    pub survivor: String,
+    pub members: Vec<Member>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Duplicates {
+    pub clusters: Vec<Cluster>,
+    /// Alike, and left as they are.
+    pub review: Vec<Pair>,
+}
+
+/// The kinds that are compared, each with itself.
+fn is_compared(kind: Kind) -> bool {
+    matches!(kind, Kind::Learning | Kind::Finding | Kind::Pattern)
+}
+
+/// Whether an entry may be merged at all. What its author pinned or hid, and what cannot be read
+/// beyond doubt, is left alone.
+fn is_eligible(entry: &Entry) -> bool {
+    let document = &entry.document;
+    let lines = || document.bytes().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let is_one = document.form() == Form::Markdown || lines().count() == 1;
+    is_compared(entry.kind)
+        && is_one
+        && document.doubt().is_none()
+        && !document.is_pinned()
+        && !document.is_hidden()
+}
+
+/// One entry as it is compared.
+struct Looked {
+    path: String,
+    kind: Kind,
+    rank: Rank,
+    features: Features,
+    sketch: Option<Sketch>,
+}
+
+fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
+    if !is_eligible(entry) {
+        return None;
+    }
+    let document = &entry.document;
+    let title = document.text("title");
+    let summary = document.text("summary");
+    let texts = [title.as_deref(), summary.as_deref(), Some(document.body())];
+    let features = Features::of(texts.into_iter().flatten());
+    // Texts of two words have no pair; then the words stand for it.
+    let set = if features.pairs.is_empty() { &features.stems } else { &features.pairs };
+    let sketch = sketcher.sketch(set);
+    Some(Looked {
+        path: entry.path.clone(),
+        kind: entry.kind,
+        rank: Rank::of(entry),
+        features,
+        sketch,
+    })
+}
+
+/// Two entries that were compared.
+struct Compared {
+    one: usize,
+    other: usize,
+    stems: f64,
+    pairs: f64,
+}
+
+impl Compared {
+    fn is_mergeable(&self, looked: &[Looked]) -> bool {
+        let stems =
+            looked[self.one].features.stems.len().min(looked[self.other].features.stems.len());
+        let is_near = self.stems >= MERGE_STEMS_MIN && self.pairs >= MERGE_PAIRS_MIN;
+        let is_same = self.stems >= 1.0;
+        (is_near && stems >= NEAR_STEMS_MIN) || is_same
+    }
+}
+
+/// Looks for copies, again and again while the corpus changes.
+pub struct Finder {
+    sketcher: Sketcher,
+    looked: Vec<Looked>,
+    /// Every word that stood for another so far: what is merged tells about what is left.
+    stand_ins: BTreeSet<(String, String)>,
+}
+
+impl Finder {
+    /// Looks at every entry once. What is found later depends on nothing but the entries.
+    pub fn new(tree: &Tree) -> Self {
+        let sketcher = Sketcher::new();
+        let mut paths = tree.paths();
+        paths.retain(|path| Kind::of(path).is_some_and(is_compared));
+        let look = |path: &String| tree.entry(path).and_then(|entry| look(&entry, &sketcher));
+        let looked = in_parallel(&paths, look).into_iter().flatten().collect();
+        Self { sketcher, looked, stand_ins: BTreeSet::new() }
+    }
+
+    /// Looks again at entries that were changed or are to go.
+    pub fn update(&mut self, tree: &Tree, paths: &BTreeSet<String>) {
+        self.looked.retain(|looked| !paths.contains(&looked.path));
+        let entries = paths.iter().filter_map(|path| tree.entry(path));
+        let fresh: Vec<Looked> = entries.filter_map(|e| look(&e, &self.sketcher)).collect();
+        self.looked.extend(fresh);
+    }
+
+    /// The clusters of copies; with `among`, only pairs of which one is named there.
+    pub fn find(&mut self, tree: &Tree, among: Option<&BTreeSet<String>>) -> Duplicates {
+        // The better come first, so that a crowd is compared with its best.
+        self.looked.sort_unstable_by(|one, other| one.rank.cmp(&other.rank));
+        let compared = compare(&self.looked, among);
+        let (near, rest): (Vec<_>, Vec<_>) =
+            compared.into_iter().partition(|pair| pair.is_mergeable(&self.looked));
+        let verdicts = judge(tree, &self.looked, &near);
+        for verdict in &verdicts {
+            if let Verdict::Wording(pairs) = verdict {
+                self.stand_ins.extend(pairs.iter().cloned());
+            }
+        }
+        gather(&self.looked, &near, &verdicts, &rest, &Wander::of(&self.stand_ins))
+    }
+}
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finder").field("looked", &self.looked.len()).finish_non_exhaustive()
+    }
+}
+
+fn compare(looked: &[Looked], among: Option<&BTreeSet<String>>) -> Vec<Compared> {
+    let sketches: Vec<Option<Sketch>> = looked.iter().map(|entry| entry.sketch).collect();
+    let bands = Bands::of(&sketches);
+    let places: Vec<usize> = (0..looked.len()).collect();
+    let is_asked = |place: usize| among.is_none_or(|among| among.contains(&looked[place].path));
+    let of = |one: &usize| {
+        let asked = is_asked(*one);
+        let later = bands.later(*one).into_iter().filter(|other| asked || is_asked(*other));
+        later.filter_map(|other| compare_two(looked, *one, other)).collect::<Vec<_>>()
+    };
+    in_parallel(&places, of).into_iter().flatten().collect()
+}
+
+fn compare_two(looked: &[Looked], one: usize, other: usize) -> Option<Compared> {
+    let (first, second) = (&looked[one], &looked[other]);
+    if first.kind != second.kind {
+        return None;
+    }
+    let stems = overlap(&first.features.stems, &second.features.stems);
+    if stems < REVIEW_STEMS_MIN {
+        return None;
+    }
+    let pairs = overlap(&first.features.pairs, &second.features.pairs);
+    let is_same = first.features == second.features;
+    (pairs >= REVIEW_PAIRS_MIN || is_same).then_some(Compared { one, other, stems, pairs })
+}
+
+/// Reads those that are alike again, and lays their claims side by side.
+fn judge(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
+    near.chunks(JUDGED_AT_ONCE).flat_map(|part| judge_part(tree, looked, part)).collect()
+}
+
+fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict> {
+    let mut places: Vec<usize> = near.iter().flat_map(|pair| [pair.one, pair.other]).collect();
+    places.sort_unstable();
+    places.dedup();
+    let claims_of = |place: &usize| tree.entry(&looked[*place].path).map(|e| Claims::of(&e));
+    let read = in_parallel(&places, claims_of);
+    let claims: BTreeMap<usize, Option<Claims>> = places.into_iter().zip(read).collect();
+    in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
+        (Some(one), Some(other)) if !one.is_empty() && !other.is_empty() => one.compare(other),
+        _ => Verdict::Differ("one of them can no longer be read".into()),
+    })
+}
+
+fn gather(
+    looked: &[Looked],
+    near: &[Compared],
+    verdicts: &[Verdict],
+    rest: &[Compared],
+    wander: &Wander,
+) -> Duplicates {
+    let mut edges: BTreeMap<usize, Vec<(usize, &Compared, bool)>> = BTreeMap::new();
+    let mut review = Vec::new();
+    for (pair, verdict) in near.iter().zip(verdicts) {
+        if let Some(why) = objection(verdict, wander) {
+            review.push(told(looked, pair, Some(why)));
+        } else {
+            let is_exact = *verdict == Verdict::Same;
+            edges.entry(pair.one).or_default().push((pair.other, pair, is_exact));
+        }
+    }
+    review.extend(rest.iter().map(|pair| told(looked, pair, Some("alike, and not a copy".into()))));
+    review.sort_by(|one, other| (&one.one, &one.other).cmp(&(&other.one, &other.other)));
+    Duplicates { clusters: stars(looked, &edges), review }
+}
+
+fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
+    match verdict {
+        Verdict::Same => None,
+        Verdict::Differ(why) => Some(format!("they claim different things: {why}")),
+        Verdict::Wording(pairs) => {
+            let (one, other) = pairs.iter().find(|(one, other)| !wander.excuses(one, other))?;
+            Some(format!("one key word differs: `{one}` against `{other}`"))
+        }
+    }
+}
+
+fn told(looked: &[Looked], pair: &Compared, why: Option<String>) -> Pair {
+    let path = |place: usize| looked[place].path.clone();
+    Pair { one: path(pair.one), other: path(pair.other), stems: pair.stems, pairs: pair.pairs, why }
+}
+
+/// Around each entry, from the best on, those of its copies that are nobody's yet.
+fn stars(
+    looked: &[Looked],
+    edges: &BTreeMap<usize, Vec<(usize, &Compared, bool)>>,
+) -> Vec<Cluster> {
+    let mut is_taken = vec![false; looked.len()];
+    let mut clusters = Vec::new();
+    for (survivor, near) in edges {
+        if is_taken[*survivor] {
+            continue;
+        }
+        let mut members = Vec::new();
+        for (place, pair, is_exact) in near {
+            if !std::mem::replace(&mut is_taken[*place], true) {
+                let path = looked[*place].path.clone();
+                let Compared { stems, pairs, .. } = **pair;
+                members.push(Member { path, stems, pairs, is_exact: *is_exact });
+            }
+        }
+        if !members.is_empty() {
+            is_taken[*survivor] = true;
+            let survivor = looked[*survivor].path.clone();
+            clusters.push(Cluster { survivor, members });
+        }
+    }
+    clusters.sort_by(|one, other| one.survivor.cmp(&other.survivor));
+    clusters
+}

@@ -1,0 +1,187 @@
+//! The files of a corpus, found and read without following or waiting for anything.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+use ao_tree::{Disk, Fs, Kind, Stat, shown};
+
+use crate::document::DOCUMENT_BYTES_MAX;
+
+/// Deeper folders are not somebody's notes.
+const DEPTH_MAX: usize = 64;
+/// More files than this are not one person's knowledge.
+const FILES_MAX: usize = 2_000_000;
+const THREADS_MAX: usize = 8;
+/// Fewer files than this are read sooner than a thread is started.
+const FILES_A_THREAD: usize = 64;
+
+/// Something in the corpus that is left alone, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// For people: names that are not text are shown escaped.
+    pub path: String,
+    pub why: String,
+}
+
+/// A file by its name in an open directory.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// From the root, with `/` between names.
+    pub path: String,
+    dir: <Disk as Fs>::Dir,
+    name: OsString,
+}
+
+/// The regular files beneath some folders, in the order of their paths.
+#[derive(Debug)]
+pub struct Files {
+    disk: Disk,
+    pub found: Vec<File>,
+    pub left: Vec<Left>,
+}
+
+impl Files {
+    /// Lists the folders of `root` that are there. Nothing but names is read.
+    pub fn list(root: &Path, folders: &[&str]) -> io::Result<Self> {
+        let disk = Disk::open(root)?;
+        let mut files = Self { disk, found: Vec::new(), left: Vec::new() };
+        for folder in folders {
+            let top = files.disk.top();
+            match files.disk.open_dir(&top, OsStr::new(folder)) {
+                Ok(dir) => files.walk(&dir, folder, 0)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => files.leave(folder, format!("cannot be opened: {error}")),
+            }
+        }
+        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    /// Lists everything beneath `root`. Nothing but names is read.
+    pub fn list_all(root: &Path) -> io::Result<Self> {
+        let disk = Disk::open(root)?;
+        let mut files = Self { disk, found: Vec::new(), left: Vec::new() };
+        let top = files.disk.top();
+        for entry in files.disk.names(&top)? {
+            let Some(name) = entry.name.to_str() else { continue };
+            match (entry.kind, files.disk.open_dir(&top, &entry.name)) {
+                (Kind::Dir, Ok(dir)) => files.walk(&dir, name, 0)?,
+                (Kind::File, _) => {
+                    let path = name.to_owned();
+                    files.found.push(File { path, dir: top.clone(), name: entry.name });
+                }
+                _ => files.leave(name, "is no folder that can be opened".into()),
+            }
+        }
+        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    fn walk(&mut self, dir: &<Disk as Fs>::Dir, path: &str, depth: usize) -> io::Result<()> {
+        if depth > DEPTH_MAX {
+            self.leave(path, format!("is nested deeper than {DEPTH_MAX} folders"));
+            return Ok(());
+        }
+        for entry in self.disk.names(dir)? {
+            let Some(name) = entry.name.to_str() else {
+                let path = format!("{path}/{}", entry.name.to_string_lossy());
+                self.leave(&path, "has a name that is not UTF-8".into());
+                continue;
+            };
+            let path = format!("{path}/{name}");
+            match entry.kind {
+                Kind::Dir => match self.disk.open_dir(dir, &entry.name) {
+                    Ok(inner) => self.walk(&inner, &path, depth + 1)?,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => self.leave(&path, format!("cannot be opened: {error}")),
+                },
+                Kind::File if self.found.len() >= FILES_MAX => {
+                    return Err(io::Error::other(format!("more than {FILES_MAX} files")));
+                }
+                Kind::File => self.found.push(File { path, dir: dir.clone(), name: entry.name }),
+                Kind::Symlink => self.leave(&path, "is a symlink, and is not followed".into()),
+                Kind::Special => self.leave(&path, "is a FIFO, socket or device".into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, path: &str, why: String) {
+        self.left.push(Left { path: shown(path), why });
+    }
+
+    /// What the file system says of a file; `None` if it went meanwhile.
+    pub fn stat(&self, file: &File) -> io::Result<Option<Stat>> {
+        self.disk.stat(&file.dir, &file.name)
+    }
+
+    /// A file's bytes; the error says why it is left alone.
+    pub fn read(&self, file: &File) -> Result<Vec<u8>, String> {
+        self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+    }
+
+    /// As [`Files::read`], of a file that is no document.
+    pub fn read_up_to(&self, file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
+        self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
+            _ => format!("cannot be read: {error}"),
+        })
+    }
+
+    /// A file's bytes, with what the file system said of it just then.
+    pub fn read_with_stat(&self, file: &File) -> Result<(Vec<u8>, Stat), String> {
+        self.disk.read_with_stat(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+    }
+
+    /// Applies `make` to every file, on several threads; the results are in the files' order.
+    pub fn map<T: Send>(&self, make: impl Fn(&File) -> T + Sync) -> Vec<T> {
+        in_parallel(&self.found, make)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn why(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("is larger than {DOCUMENT_BYTES_MAX} bytes"),
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// One file beneath `root` by its path, with no symlink followed; the error says why it is left
+/// alone.
+pub fn read_one(root: &Path, path: &str) -> Result<Vec<u8>, String> {
+    let open = || {
+        let disk = Disk::open(root)?;
+        let (mut dir, mut rest) = (disk.top(), path);
+        while let Some((folder, inner)) = rest.split_once('/') {
+            dir = disk.open_dir(&dir, OsStr::new(folder))?;
+            rest = inner;
+        }
+        let file = File { path: path.to_owned(), dir, name: rest.into() };
+        Ok((Files { disk, found: Vec::new(), left: Vec::new() }, file))
+    };
+    let (files, file) = open().map_err(|error: io::Error| format!("cannot be opened: {error}"))?;
+    files.read(&file)
+}
+
+/// As `items.iter().map(make).collect()`, on several threads.
+pub fn in_parallel<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(THREADS_MAX).min(items.len() / FILES_A_THREAD).max(1);
+    if threads == 1 {
+        return items.iter().map(make).collect();
+    }
+    let chunk = items.len().div_ceil(threads);
+    let make = &make;
+    std::thread::scope(|scope| {
+        let work =
+            |part| scope.spawn(move || Iterator::map(<[I]>::iter(part), make).collect::<Vec<T>>());
+        let threads: Vec<_> = items.chunks(chunk).map(work).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<T>>| match thread.join() {
+            Ok(part) => part,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    })
+}

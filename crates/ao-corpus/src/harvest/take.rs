@@ -1,0 +1,193 @@
+//! One entry of another repository: whether it is taken, and what it is here.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ao_contract::{Extra, Harvested, Maturity, Taken, TakenFrom, Unit};
+use ao_tree::Edit;
+use jiff::civil::Date;
+
+use super::source::{Source, is_fixture};
+use super::{GROUP, Settings};
+use crate::corpus::{Entry, Kind};
+use crate::document::{Document, Form, day};
+use crate::names::{Names, slug};
+use crate::promote::text_hash;
+use crate::secrets::looks_secret;
+use crate::taken::Ledger;
+
+/// Of an entry that does not say.
+const CONFIDENCE_UNSAID: f64 = 0.5;
+/// What the other repository's own judgement adds.
+const ESTABLISHED: f64 = 0.1;
+const PROVISIONAL: f64 = -0.1;
+
+/// Judgements that were made elsewhere: kept under other names, and made anew here.
+const JUDGED: [&str; 8] = [
+    "utility",
+    "maturity",
+    "reward_count",
+    "helpful_count",
+    "harmful_count",
+    "last_reward",
+    "last_reward_at",
+    "merged_from",
+];
+/// Marks that mean something only where they were made.
+const LOCAL: [&str; 3] = ["pinned", "last_decay_at", "decay_count"];
+
+/// The key that says which text an entry was made of.
+pub(super) const HASH: &str = "harvest_hash";
+
+/// Decides on entries one after the other, and remembers what it took.
+pub(super) struct Taker<'a> {
+    pub(super) known: HashMap<String, Option<String>>,
+    pub(super) ids: BTreeSet<String>,
+    pub(super) names: Names<'a>,
+    pub(super) ledger: &'a mut Ledger,
+    pub(super) settings: &'a Settings<'a>,
+    pub(super) today: Option<Date>,
+}
+
+impl Taker<'_> {
+    /// The entry as it will be here, or why it is not taken.
+    pub(super) fn take(
+        &mut self,
+        source: &Source,
+        entry: &Entry,
+    ) -> Result<(Edit, Harvested), String> {
+        refuse(entry)?;
+        let hash = text_hash(&entry.document).ok_or("it is empty")?;
+        if let Some(here) = self.ledger.entry(TakenFrom::Harvest, &hash) {
+            return Err(format!("it was taken before, as {here}"));
+        }
+        if let Some(here) = self.known.get(&hash) {
+            let here = here.as_deref().unwrap_or("an entry that was promoted");
+            return Err(format!("{here} says the same, word for word"));
+        }
+        let confidence = confidence(&entry.document);
+        let min = self.settings.min_confidence;
+        if confidence < min {
+            return Err(format!("its confidence is {confidence}, and {min} is needed"));
+        }
+        let origin = format!("{}:.agents/{}", source.repo, entry.path);
+        if self.settings.except.contains(&origin) {
+            return Err("it cannot be written here".into());
+        }
+        let stem = self.stem(entry)?;
+        let draft = self.draft(source, entry, &hash, confidence)?;
+        let ending = if entry.document.form() == Form::JsonLine { "jsonl" } else { "md" };
+        let path = self.names.unique("learnings", &stem, ending, &hash);
+        let reason = format!("harvested from {}, with confidence {confidence}", source.repo);
+        let edit = GROUP.add(&path, draft.bytes(), &reason, &[&origin]);
+        self.known.insert(hash.clone(), Some(path.clone()));
+        self.ids.extend(draft.text("id").map(String::from));
+        self.ledger.add(Taken {
+            key: hash.clone(),
+            from: TakenFrom::Harvest,
+            entry: path.clone(),
+            at: self.settings.now.to_owned(),
+            reward: None,
+            origin: Some(origin),
+            extra: Extra::new(),
+        });
+        let harvested = Harvested {
+            path,
+            repo: source.repo.clone(),
+            original_path: format!(".agents/{}", entry.path),
+            confidence: Unit::nearest(confidence),
+            hash,
+            extra: Extra::new(),
+        };
+        Ok((edit, harvested))
+    }
+
+    /// `YYYY-MM-DD-slug`, as far as possible the name it had.
+    fn stem(&self, entry: &Entry) -> Result<String, String> {
+        if day(entry.stem()).is_some() && slug(entry.stem(), "") == entry.stem() {
+            return Ok(entry.stem().to_owned());
+        }
+        let date = entry.date().or(self.today).ok_or("no day is known for its name")?;
+        let rest = entry.stem().strip_prefix(&date.to_string()).unwrap_or(entry.stem());
+        Ok(format!("{date}-{}", slug(rest, "learning")))
+    }
+
+    fn draft(
+        &self,
+        source: &Source,
+        entry: &Entry,
+        hash: &str,
+        confidence: f64,
+    ) -> Result<Document, String> {
+        let document = &entry.document;
+        let mut draft = document.draft();
+        for key in JUDGED {
+            if let Some(value) = document.fields().get(key) {
+                draft.remove(key).set(&format!("harvest_{key}"), value.clone());
+            }
+        }
+        for key in LOCAL {
+            draft.remove(key);
+        }
+        // Two entries of one id would take each other's references.
+        if let Some(id) = document.text("id").filter(|id| self.ids.contains(id.as_ref())) {
+            draft.set("harvest_id", id.as_ref()).set("id", format!("{}-{id}", source.repo));
+        }
+        if let Some(date) = entry.date().filter(|_| document.field("date").is_none()) {
+            draft.set("date", date.to_string());
+        }
+        draft
+            .set("maturity", "provisional")
+            .set("harvested_from", source.repo.as_str())
+            .set("original_path", format!(".agents/{}", entry.path))
+            .set("harvest_confidence", confidence)
+            .set(HASH, hash)
+            .set("harvested_at", self.settings.now);
+        draft.finish().map_err(|error| error.to_string())
+    }
+}
+
+/// What is not taken, whatever it says.
+fn refuse(entry: &Entry) -> Result<(), String> {
+    let document = &entry.document;
+    if let Some(doubt) = document.doubt() {
+        return Err(format!("it cannot be read beyond doubt: {doubt}"));
+    }
+    let mut folders = entry.path.split('/').rev().skip(1);
+    if let Some(name) = folders.find(|name| is_fixture(name)) {
+        return Err(format!("it is in a folder called {name}"));
+    }
+    let is = |key: &str, word: &str| {
+        document.text(key).is_some_and(|text| text.trim().eq_ignore_ascii_case(word))
+    };
+    if document.is_hidden() {
+        return Err("another entry took its place there".into());
+    }
+    if is("stability", "experimental") {
+        return Err("it is experimental".into());
+    }
+    if document.maturity() == Some(Maturity::AntiPattern) {
+        return Err("it is an anti-pattern there".into());
+    }
+    let is_over = document.is_resolved() || document.field("retired_by").is_some();
+    if entry.kind == Kind::Finding && is_over {
+        return Err("it is a finding that is dealt with".into());
+    }
+    let text = String::from_utf8_lossy(document.bytes());
+    match looks_secret(&text) {
+        Some(what) => Err(format!("it seems to hold {what}")),
+        None => Ok(()),
+    }
+}
+
+/// How far an entry is trusted here: halfway between how sure its author was and how much it
+/// helped there, and a little more or less by how far it had come.
+fn confidence(document: &Document) -> f64 {
+    let sure = document.confidence().unwrap_or(CONFIDENCE_UNSAID);
+    let come = match document.maturity() {
+        Some(Maturity::Established) => ESTABLISHED,
+        Some(Maturity::Provisional) => PROVISIONAL,
+        _ => 0.0,
+    };
+    let sum = f64::midpoint(sure, document.utility()) + come;
+    (sum.clamp(0.0, 1.0) * 1000.0).round() / 1000.0
+}

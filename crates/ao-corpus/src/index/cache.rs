@@ -1,0 +1,317 @@
+//! The index of a tree, kept beside it so that only what changed is read again.
+//!
+//! A cache never decides what is found. An entry is taken from it only if the file system still
+//! says the same of its file (size, inode, both times), and said so long enough after the file's
+//! last change that a second change cannot hide behind the same time. Everything else is read.
+//! A cache that is missing, cut, flipped, of another version or not writable costs time only.
+
+use std::fs::File as StdFile;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use super::Index;
+use super::assemble::assemble;
+use super::build::{self, hash_of};
+use super::draft::Stamp;
+use super::image::{Image, Section};
+use super::old;
+use super::reader::{Reader, stamps};
+use super::source::Broken;
+use crate::corpus::Kind;
+use crate::files::{File, Files, Left};
+
+/// Where the cache lies beneath `.agents/`.
+const FOLDER: &str = "ao/index";
+const FILE: &str = "search.idx";
+/// Kernels stamp files with a clock that ticks; no tick is longer.
+const TICK_NS: i64 = 20_000_000;
+/// Some file systems keep whole seconds only, and one of them even ones.
+const COARSE_TICK_NS: i64 = 2_000_000_000;
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// Whether a changed index is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    Yes,
+    No,
+}
+
+/// A tree whose entries are searched.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub agents: PathBuf,
+    pub folders: Vec<String>,
+    /// The time, as the caller knows it; nanoseconds since the epoch.
+    pub now_ns: i64,
+    pub keep: Keep,
+}
+
+/// What the cache was good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing was read but names and the ranges that were asked for.
+    Warm,
+    /// This many files were read.
+    Updated { read: usize },
+    /// Everything was read.
+    Cold,
+}
+
+/// An index that is ready, and what there is to say about how it came to be.
+#[derive(Debug)]
+pub struct Opened {
+    pub index: Index,
+    pub state: State,
+    /// What lies in the tree and is no entry.
+    pub left: Vec<Left>,
+    /// Why the cache could not be written, if so.
+    pub unwritten: Option<String>,
+}
+
+impl Place {
+    /// Asks the index. Should the cache turn out to be damaged on the way, everything is read anew
+    /// and asked again.
+    pub fn ask<T>(&self, ask: impl Fn(&Index) -> Result<T, Broken>) -> io::Result<(T, Opened)> {
+        let opened = self.open()?;
+        if let Ok(answer) = ask(&opened.index) {
+            return Ok((answer, opened));
+        }
+        let files = self.files()?;
+        let opened = self.cold(files)?;
+        let answer = ask(&opened.index).map_err(io::Error::other)?;
+        Ok((answer, opened))
+    }
+
+    /// The index of the tree as it is now.
+    pub fn open(&self) -> io::Result<Opened> {
+        let files = self.files()?;
+        match self.cached().and_then(|cached| Self::compare(&files, cached)) {
+            Ok(Compared::Same(reader)) => Ok(Opened {
+                index: Index { reader },
+                state: State::Warm,
+                left: files.left,
+                unwritten: None,
+            }),
+            Ok(Compared::Changed(change)) => self.update(files, &change),
+            Err(Broken) => self.cold(files),
+        }
+    }
+
+    fn files(&self) -> io::Result<Files> {
+        let folders: Vec<&str> = self.folders.iter().map(String::as_str).collect();
+        let mut files = Files::list(&self.agents, &folders)?;
+        files.found.retain(|file| Kind::of(&file.path).is_some());
+        Ok(files)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.agents.join(FOLDER).join(FILE)
+    }
+
+    fn cached(&self) -> Result<Cached, Broken> {
+        // Looked at before it is opened: a FIFO in its place would hold us.
+        let looked = std::fs::symlink_metadata(self.path()).map_err(|_| Broken)?;
+        if !looked.is_file() {
+            return Err(Broken);
+        }
+        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
+        let found = file.metadata().map_err(|_| Broken)?;
+        let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
+        let reader = Reader::new(Image::open(file)?)?;
+        // Neither clock alone: ours may be wrong, and the file's is from after the walk.
+        let settled_ns = written_ns.min(reader.whole.walked_ns);
+        Ok(Cached { reader, settled_ns })
+    }
+
+    fn compare(files: &Files, cached: Cached) -> Result<Compared, Broken> {
+        let now: Vec<Option<Stamp>> = files.map(|file| stamp_of(files, file));
+        let old = Old::read(&cached.reader)?;
+        let mut fates = Vec::with_capacity(files.found.len());
+        let mut entry = 0;
+        let mut is_same = true;
+        for (file, now) in files.found.iter().zip(&now) {
+            while old.key(entry).is_some_and(|key| key < file.path.as_bytes()) {
+                // It is gone.
+                is_same = false;
+                entry += 1;
+            }
+            let is_known = old.key(entry) == Some(file.path.as_bytes());
+            let fate = match now {
+                // It went between the two looks.
+                None => Fate::Gone,
+                Some(now) if is_known => {
+                    Self::fate(&old.stamps[entry], now, entry, cached.settled_ns)
+                }
+                Some(_) => Fate::Read,
+            };
+            is_same &= matches!(fate, Fate::Keep(..));
+            entry += usize::from(is_known);
+            fates.push(fate);
+        }
+        if is_same && entry == cached.reader.entries {
+            return Ok(Compared::Same(cached.reader));
+        }
+        Ok(Compared::Changed(Change { reader: cached.reader, fates }))
+    }
+
+    fn fate(old: &Stamp, now: &Stamp, entry: usize, settled_ns: i64) -> Fate {
+        let with_hash = Stamp { hash: old.hash, ..*now };
+        let is_same_file = Stamp { changed_ns: old.changed_ns, ..with_hash } == *old;
+        if !is_same_file {
+            return Fate::Read;
+        }
+        let latest = settles_ns(now.modified_ns).max(settles_ns(now.changed_ns));
+        if now.changed_ns == old.changed_ns && latest < settled_ns {
+            return Fate::Keep(entry, with_hash);
+        }
+        Fate::Look(entry, with_hash)
+    }
+
+    /// Reads what changed, and looks at what may have.
+    fn update(&self, files: Files, change: &Change) -> io::Result<Opened> {
+        let mut kept: Vec<Option<Stamp>> = vec![None; change.reader.entries];
+        let mut wanted = Vec::new();
+        let looked = crate::files::in_parallel(
+            &change.fates_with(&files),
+            |(file, fate)| matches!(fate, Fate::Look(_, stamp) if files.read(file).is_ok_and(|bytes| hash_of(&bytes) == stamp.hash)),
+        );
+        let mut read = 0;
+        let mut is_worth_writing = change.reader.entries != files.found.len();
+        for ((file, fate), is_unchanged) in change.fates_with(&files).into_iter().zip(looked) {
+            match fate {
+                Fate::Keep(entry, stamp) => kept[*entry] = Some(*stamp),
+                Fate::Look(entry, stamp) if is_unchanged => {
+                    kept[*entry] = Some(*stamp);
+                    let latest = settles_ns(stamp.modified_ns).max(settles_ns(stamp.changed_ns));
+                    // From a time to come: it would be looked at the next time all the same.
+                    is_worth_writing |= latest < self.now_ns;
+                }
+                Fate::Look(..) | Fate::Read => {
+                    read += 1;
+                    is_worth_writing = true;
+                    wanted.push(file);
+                }
+                Fate::Gone => {}
+            }
+        }
+        let Ok(batch) = old::batch_of(&change.reader, |entry| kept[entry]) else {
+            return self.cold(files);
+        };
+        let mut batches = build::read(&files, &wanted);
+        batches.push(batch);
+        let Ok(image) = assemble(batches, self.now_ns) else { return self.cold(files) };
+        let state = State::Updated { read };
+        let keep = if is_worth_writing { self.keep } else { Keep::No };
+        self.finish(image, state, files.left, keep)
+    }
+
+    fn cold(&self, mut files: Files) -> io::Result<Opened> {
+        let batches = build::read(&files, &files.found.iter().collect::<Vec<_>>());
+        // The names are not needed any more, and there may be half a million of them.
+        let left = std::mem::take(&mut files.left);
+        drop(files);
+        let image = assemble(batches, self.now_ns).map_err(io::Error::other)?;
+        self.finish(image, State::Cold, left, self.keep)
+    }
+
+    fn finish(
+        &self,
+        mut image: Image,
+        state: State,
+        left: Vec<Left>,
+        keep: Keep,
+    ) -> io::Result<Opened> {
+        let unwritten = match keep {
+            Keep::Yes => self.write(&mut image).err().map(|error| error.to_string()),
+            Keep::No => None,
+        };
+        let reader = Reader::new(image).map_err(io::Error::other)?;
+        Ok(Opened { index: Index { reader }, state, left, unwritten })
+    }
+
+    fn write(&self, image: &mut Image) -> io::Result<()> {
+        ao_tree::make_folders(&self.agents, FOLDER)?;
+        let ignore = self.agents.join(FOLDER).join(".gitignore");
+        if std::fs::symlink_metadata(&ignore).is_err() {
+            ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
+        }
+        match image.as_file() {
+            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+/// When a file that says this time of itself can no longer be changed behind it.
+fn settles_ns(time_ns: i64) -> i64 {
+    let tick = if time_ns % SECOND_NS == 0 { COARSE_TICK_NS } else { TICK_NS };
+    time_ns.saturating_add(tick)
+}
+
+/// `None` if it went meanwhile. What cannot be asked is read, and then says so itself.
+fn stamp_of(files: &Files, file: &File) -> Option<Stamp> {
+    match files.stat(file) {
+        Ok(found) => found.as_ref().map(Stamp::of),
+        Err(_) => Some(Stamp { modified_ns: i64::MAX, ..Stamp::default() }),
+    }
+}
+
+struct Cached {
+    reader: Reader,
+    /// Files that changed before this can be trusted to have changed no more.
+    settled_ns: i64,
+}
+
+enum Compared {
+    Same(Reader),
+    Changed(Change),
+}
+
+struct Change {
+    reader: Reader,
+    /// For each file.
+    fates: Vec<Fate>,
+}
+
+impl Change {
+    fn fates_with<'a>(&'a self, files: &'a Files) -> Vec<(&'a File, &'a Fate)> {
+        files.found.iter().zip(&self.fates).collect()
+    }
+}
+
+/// What becomes of a file's place in the index.
+enum Fate {
+    /// As the cache has it.
+    Keep(usize, Stamp),
+    /// As the cache has it, if its bytes are the same.
+    Look(usize, Stamp),
+    Read,
+    Gone,
+}
+
+/// Paths and stamps of a cached index.
+struct Old {
+    ends: Vec<u8>,
+    paths: Vec<u8>,
+    stamps: Vec<Stamp>,
+}
+
+impl Old {
+    fn read(reader: &Reader) -> Result<Self, Broken> {
+        let ends = reader.image.whole(Section::PathEnds)?.into_owned();
+        let paths = reader.image.whole(Section::Paths)?.into_owned();
+        let stamps = stamps(&reader.image)?;
+        if stamps.len() != reader.entries {
+            return Err(Broken);
+        }
+        Ok(Self { ends, paths, stamps })
+    }
+
+    fn key(&self, entry: usize) -> Option<&[u8]> {
+        let ends = self.ends.as_chunks::<4>().0;
+        let end = u32::from_le_bytes(*ends.get(entry)?) as usize;
+        let start = if entry == 0 { 0 } else { u32::from_le_bytes(ends[entry - 1]) as usize };
+        self.paths.get(start..end)
+    }
+}

@@ -1,0 +1,49 @@
+//! Knowledge: what the corpus says, how it is found, and what could be better about it.
+//!
+//! This room reads a tree and proposes edits; it never writes one. It knows no clock and no
+//! environment: the day that freshness is measured against is handed in or taken from the corpus.
+
+pub mod bench;
+pub mod certificate;
+mod closing;
+mod corpus;
+pub mod defrag;
+mod document;
+pub mod duplicates;
+mod feedback;
+mod files;
+pub mod fitness;
+pub mod harvest;
+pub mod health;
+pub mod index;
+pub mod lineage;
+mod logs;
+pub mod lookup;
+pub mod merge;
+mod names;
+pub mod passage;
+mod pieces;
+mod promote;
+mod propose;
+pub mod prune;
+pub mod references;
+pub mod reward;
+pub mod search;
+mod secrets;
+pub mod signals;
+mod specific;
+pub mod sweep;
+mod taken;
+mod tree;
+mod whereabouts;
+pub mod words;
+
+pub use closing::{CLOSED, Closing, Settings, close_loop};
+pub use corpus::{Corpus, Entry, Kind, SEARCHED};
+pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
+pub use files::{File, Files, Left, in_parallel, read_one};
+pub use logs::{Logs, Mention, Outcome};
+pub use secrets::looks_secret;
+pub use taken::{Ledger, LedgerError};
+pub use tree::Tree;
+pub use whereabouts::Whereabouts;

@@ -1,0 +1,253 @@
+//! Pending learnings: promoted, recognised as known, or kept with the reason.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use ao_contract::{Extra, PendingVerdict, Promotion, Unit, format_duration};
+use ao_tree::Edit;
+use jiff::civil::Date;
+
+use crate::corpus::{Corpus, Entry, Kind};
+use crate::document::Document;
+use crate::names::{Names, slug};
+use crate::propose::Group;
+use crate::secrets::looks_secret;
+use crate::signals::{self, Judgement, PROMOTE_AT, labelled};
+use crate::whereabouts::Whereabouts;
+
+const PENDING: &str = "knowledge/pending/";
+const PROCESSED: &str = "knowledge/processed";
+const HOURS_A_DAY: u64 = 24;
+
+/// What the promoting is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told<'a> {
+    /// RFC 3339.
+    pub(crate) now: &'a str,
+    /// The day that ages are measured against.
+    pub(crate) day: Option<Date>,
+    /// How old a pending learning must be.
+    pub(crate) min_age: Duration,
+    /// Files that cannot be changed now.
+    pub(crate) except: &'a BTreeSet<String>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Promoted {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) verdicts: Vec<PendingVerdict>,
+}
+
+/// The text of an entry, whatever its header says and however its lines end.
+pub(crate) fn text_hash(document: &Document) -> Option<String> {
+    let lines: Vec<&str> = document.body().lines().map(str::trim_end).collect();
+    let text = lines.join("\n");
+    let text = text.trim();
+    (!text.is_empty()).then(|| blake3::hash(text.as_bytes()).to_hex().to_string())
+}
+
+/// Every text that the corpus has, or had before it was promoted, with the path of the entry.
+pub(crate) fn known_texts(
+    corpus: &Corpus,
+    today: &Whereabouts<'_>,
+) -> HashMap<String, Option<String>> {
+    let mut known = HashMap::new();
+    for entry in &corpus.entries {
+        let path = match entry.kind {
+            Kind::Learning | Kind::Finding | Kind::Pattern => Some(entry.path.clone()),
+            Kind::Processed => today
+                .resolve(&entry.path)
+                .filter(|now| now.kind != Kind::Processed)
+                .map(|now| now.path.clone()),
+            _ => continue,
+        };
+        if let Some(hash) = text_hash(&entry.document) {
+            let there = known.entry(hash).or_insert_with(|| path.clone());
+            if there.is_none() {
+                *there = path;
+            }
+        }
+    }
+    known
+}
+
+pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) -> Promoted {
+    let mut known = known_texts(corpus, today);
+    let mut names = Names::of(corpus, today);
+    let mut promoted = Promoted::default();
+    for entry in corpus.entries.iter().filter(|entry| entry.kind == Kind::Pending) {
+        let mut verdict = PendingVerdict {
+            path: entry.path.clone(),
+            verdict: Promotion::Kept,
+            reason: String::new(),
+            score: None,
+            signals: Vec::new(),
+            promoted_to: None,
+            extra: Extra::new(),
+        };
+        let filed = match look(entry, &known, told, &mut verdict) {
+            Look::Kept(why) => Err(why),
+            Look::Known(to) => file_as_known(entry, to, &mut names, &mut verdict),
+            Look::Ready(hash) => file_as_learning(entry, &hash, told, &mut names, &mut verdict)
+                .inspect(|_| drop(known.insert(hash.clone(), verdict.promoted_to.clone()))),
+        };
+        match filed {
+            Ok(edits) => promoted.edits.extend(edits),
+            Err(why) => {
+                verdict.verdict = Promotion::Kept;
+                verdict.reason = why;
+                verdict.promoted_to = None;
+            }
+        }
+        promoted.verdicts.push(verdict);
+    }
+    promoted
+}
+
+enum Look {
+    Kept(String),
+    Known(Option<String>),
+    Ready(String),
+}
+
+fn look(
+    entry: &Entry,
+    known: &HashMap<String, Option<String>>,
+    told: Told<'_>,
+    verdict: &mut PendingVerdict,
+) -> Look {
+    let document = &entry.document;
+    if let Some(doubt) = document.doubt() {
+        return Look::Kept(format!("it is left as it is: {doubt}"));
+    }
+    if document.is_pinned() {
+        return Look::Kept("it is pinned".into());
+    }
+    if told.except.contains(&entry.path) {
+        return Look::Kept("it cannot be changed now".into());
+    }
+    if document.is_hidden() {
+        return Look::Kept("its header says that another entry took its place".into());
+    }
+    let Some(hash) = text_hash(document) else { return Look::Kept("it is empty".into()) };
+    if let Some(to) = known.get(&hash) {
+        return Look::Known(to.clone());
+    }
+    if let Some(what) = looks_secret(&String::from_utf8_lossy(document.bytes())) {
+        return Look::Kept(format!("it seems to hold {what}; take that out first"));
+    }
+    let Judgement { score, signals, has_claim } = signals::judge(document);
+    verdict.score = Some(Unit::nearest(score));
+    verdict.signals = signals;
+    if !has_claim {
+        return Look::Kept(
+            "it has no concrete claim: no sentence names a number, command, path or symbol, or \
+             gives a rule with its reason"
+                .into(),
+        );
+    }
+    if score < PROMOTE_AT {
+        return Look::Kept(format!("it scored {score}, and {PROMOTE_AT} is needed"));
+    }
+    match too_young(entry, told) {
+        Some(why) => Look::Kept(why),
+        None => Look::Ready(hash),
+    }
+}
+
+/// Why a learning is not old enough, if so. Days are all that dates say, so a day is 24 hours.
+fn too_young(entry: &Entry, told: Told<'_>) -> Option<String> {
+    if told.min_age.is_zero() {
+        return None;
+    }
+    let needed = format_duration(told.min_age);
+    let (Some(date), Some(day)) = (entry.date(), told.day) else {
+        return Some(format!("it has no date, and it must be {needed} old; give it a `date:`"));
+    };
+    let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
+    let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
+    let have = format_duration(age);
+    (age < told.min_age).then(|| format!("it is {have} old, and {needed} is needed"))
+}
+
+/// The same words are here already: the file goes to the others that were promoted.
+fn file_as_known(
+    entry: &Entry,
+    to: Option<String>,
+    names: &mut Names<'_>,
+    verdict: &mut PendingVerdict,
+) -> Result<Vec<Edit>, String> {
+    let says = match &to {
+        Some(to) => format!("{to} says the same, word for word"),
+        None => "it was processed before".to_owned(),
+    };
+    let mut draft = entry.document.draft();
+    if let Some(to) = &to {
+        draft.set("promoted_to", to.as_str());
+    }
+    let processed = draft.finish().map_err(|error| error.to_string())?;
+    verdict.verdict = Promotion::Known;
+    verdict.reason.clone_from(&says);
+    verdict.promoted_to = to;
+    Ok(file(entry, &processed, &says, names))
+}
+
+fn file_as_learning(
+    entry: &Entry,
+    hash: &str,
+    told: Told<'_>,
+    names: &mut Names<'_>,
+    verdict: &mut PendingVerdict,
+) -> Result<Vec<Edit>, String> {
+    let document = &entry.document;
+    let now = crate::document::day(told.now);
+    let date = entry.date().or(told.day).or(now).ok_or("no day is known for its name")?;
+    let stem = format!("{date}-{}", slug(&entry.title(), "learning"));
+    let mut draft = document.draft();
+    let mut fill = |key: &str, value: Option<String>| {
+        if let (None, Some(value)) = (document.field(key), value) {
+            draft.set(key, value);
+        }
+    };
+    fill("type", Some("learning".into()));
+    fill("date", Some(date.to_string()));
+    fill("maturity", Some("provisional".into()));
+    let sure = labelled(document.body(), "confidence").map(|word| word.to_lowercase());
+    fill("confidence", sure.filter(|word| is_level(word)));
+    fill("source_session", labelled(document.body(), "session"));
+    draft.set("promoted_from", entry.path.as_str()).set("promoted_at", told.now);
+    let learning = draft.finish().map_err(|error| error.to_string())?;
+    let path = names.unique("learnings", &stem, "md", hash);
+    let processed = document.draft().set("promoted_to", path.as_str()).finish();
+    let processed = processed.map_err(|error| error.to_string())?;
+    let score = verdict.score.as_ref().map_or(0.0, Unit::get);
+    verdict.verdict = Promotion::Promoted;
+    verdict.reason = format!("it scored {score}, and {PROMOTE_AT} is needed");
+    verdict.promoted_to = Some(path.clone());
+    let reason = format!("promoted: it scored {score}");
+    let add = Group(&entry.path).add(&path, learning.bytes(), &reason, &[&entry.path]);
+    let mut edits = vec![add];
+    edits.extend(file(entry, &processed, &format!("promoted to {path}"), names));
+    Ok(edits)
+}
+
+fn is_level(word: &str) -> bool {
+    matches!(word, "high" | "medium" | "low")
+}
+
+/// From the pending ones to those that were seen to.
+fn file(entry: &Entry, processed: &Document, why: &str, names: &mut Names<'_>) -> Vec<Edit> {
+    let rest = entry.path.strip_prefix(PENDING).unwrap_or(entry.name());
+    let (folder, name) = match rest.rsplit_once('/') {
+        Some((folder, name)) => (format!("{PROCESSED}/{folder}"), name),
+        None => (PROCESSED.to_owned(), rest),
+    };
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    let hash = blake3::hash(processed.bytes()).to_hex();
+    let path = names.unique_file(&folder, stem, "md", &hash);
+    let group = Group(&entry.path);
+    vec![
+        group.add(&path, processed.bytes(), why, &[&entry.path]),
+        group.delete(&entry.path, entry.document.bytes(), why, &[&path]),
+    ]
+}

@@ -1,0 +1,145 @@
+//! Search: relevance, weighed by what an entry says about itself.
+//!
+//! The score is the relevance times one plus three small amounts. They are published here, bounded,
+//! and nothing where an entry is silent: relevance decides, and the amounts order what is equally
+//! relevant. "Now" is the newest day in the corpus, or the one that was asked for; never the clock.
+
+use ao_contract::Maturity;
+use jiff::civil::Date;
+
+use crate::index::{Broken, Facts, Index, Part, Question, RERANKED};
+
+/// Utility 1 adds this, utility 0 takes it away, utility 0.5 is neutral.
+pub const UTILITY_AMOUNT: f64 = 0.05;
+pub const ESTABLISHED_AMOUNT: f64 = 0.03;
+pub const CANDIDATE_AMOUNT: f64 = 0.01;
+pub const ANTI_PATTERN_AMOUNT: f64 = -0.05;
+/// An entry of today has this, a very old one the same below zero.
+pub const FRESHNESS_AMOUNT: f64 = 0.02;
+/// At this age freshness is neutral; at twice of it half of the rest is gone.
+pub const FRESHNESS_HALF_DAYS: f64 = 180.0;
+
+/// What an entry's own words about itself add to its score, as shares of its relevance.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Amounts {
+    pub utility: f64,
+    pub maturity: f64,
+    pub freshness: f64,
+}
+
+impl Amounts {
+    pub fn of(facts: &Facts, now: Option<Date>) -> Self {
+        let utility = facts.utility.map_or(0.0, |utility| (utility - 0.5) * 2.0 * UTILITY_AMOUNT);
+        let maturity = match facts.maturity {
+            Some(Maturity::Established) => ESTABLISHED_AMOUNT,
+            Some(Maturity::Candidate) => CANDIDATE_AMOUNT,
+            Some(Maturity::AntiPattern) => ANTI_PATTERN_AMOUNT,
+            Some(Maturity::Provisional) | None => 0.0,
+        };
+        let freshness = facts.day.zip(now).map_or(0.0, |(day, now)| freshness(day, now));
+        Self { utility, maturity, freshness }
+    }
+
+    pub fn factor(&self) -> f64 {
+        1.0 + self.utility + self.maturity + self.freshness
+    }
+}
+
+fn freshness(day: Date, now: Date) -> f64 {
+    let age = day.until(now).map_or(0, |span| span.get_days()).max(0);
+    let left = libm::exp2(-f64::from(age) / FRESHNESS_HALF_DAYS);
+    FRESHNESS_AMOUNT * (2.0 * left - 1.0)
+}
+
+/// How a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking {
+    pub limit: usize,
+    /// Entries from later days are not shown, and freshness is measured against this day.
+    pub as_of: Option<Date>,
+}
+
+/// An entry that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub entry: usize,
+    pub path: String,
+    pub relevance: f64,
+    pub amounts: Amounts,
+    pub score: f64,
+    /// How much of the question's worth the entry has, 0 to 1.
+    pub confidence: f64,
+}
+
+/// The best entries for a question, best first; equals in the order of their paths.
+pub fn search(index: &Index, question: &Question, asking: Asking) -> Result<Vec<Hit>, Broken> {
+    let now = asking.as_of.or(index.newest());
+    let ranked = index.rank(question, asking.limit.max(RERANKED), asking.as_of)?;
+    let mut scored = Vec::with_capacity(ranked.len());
+    for ranked in ranked {
+        let amounts = Amounts::of(&index.weights(ranked.entry)?, now);
+        let score = ranked.relevance * amounts.factor();
+        scored.push((score, ranked, amounts));
+    }
+    // Those that only the first look ranked stay behind the others, whatever they weigh.
+    let reranked = scored.len().min(RERANKED);
+    let (first, rest) = scored.split_at_mut(reranked);
+    for part in [first, rest] {
+        part.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.entry.cmp(&b.1.entry)));
+    }
+    scored.truncate(asking.limit);
+    let mut hits = Vec::with_capacity(scored.len());
+    for (score, ranked, amounts) in scored {
+        let (entry, relevance) = (ranked.entry, ranked.relevance);
+        let confidence = index.coverage(question, entry)?;
+        hits.push(Hit { entry, path: index.key(entry)?, relevance, amounts, score, confidence });
+    }
+    Ok(hits)
+}
+
+/// Every number that makes up a score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Added up they are the relevance.
+    pub parts: Vec<Part>,
+    pub relevance: f64,
+    pub amounts: Amounts,
+    /// The relevance times one plus the amounts.
+    pub score: f64,
+}
+
+/// How a hit came by its score.
+pub fn explain(index: &Index, question: &Question, hit: &Hit) -> Result<Explanation, Broken> {
+    let parts = index.explain(question, hit.entry)?;
+    Ok(Explanation { parts, relevance: hit.relevance, amounts: hit.amounts, score: hit.score })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_bounded_and_silence_is_neutral() {
+        let now = Date::constant(2026, 11, 1);
+        assert!((Amounts::of(&Facts::default(), Some(now)).factor() - 1.0).abs() < f64::EPSILON);
+        let best = Facts {
+            utility: Some(1.0),
+            maturity: Some(Maturity::Established),
+            day: Some(now),
+            ..Facts::default()
+        };
+        let worst = Facts {
+            utility: Some(0.0),
+            maturity: Some(Maturity::AntiPattern),
+            day: Some(Date::constant(1990, 1, 1)),
+            ..Facts::default()
+        };
+        assert!((Amounts::of(&best, Some(now)).factor() - 1.10).abs() < 1e-12);
+        assert!((Amounts::of(&worst, Some(now)).factor() - 0.88).abs() < 1e-6);
+        // Half a year is neutral, and a day to come is as fresh as today.
+        let half = Facts { day: Some(Date::constant(2026, 5, 5)), ..Facts::default() };
+        assert!(Amounts::of(&half, Some(now)).freshness.abs() < 1e-12);
+        let later = Facts { day: Some(Date::constant(2027, 1, 1)), ..Facts::default() };
+        assert!((Amounts::of(&later, Some(now)).freshness - FRESHNESS_AMOUNT).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,114 @@
+//! The ledger of what was taken: citations, feedback, entries of other repositories.
+//!
+//! It lies in `knowledge/taken/`, among what one commit changes, so that whoever takes a commit
+//! back takes this back too, and what was taken with it can be taken again. A file holds one month
+//! of one source: a night touches the newest and leaves the others alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+
+use ao_contract::{Taken, TakenFrom};
+use ao_tree::{Edit, FILE_BYTES_MAX};
+
+use crate::document::Form;
+use crate::files::Files;
+use crate::logs::read_file;
+use crate::propose::Group;
+
+const FOLDER: &str = "knowledge/taken";
+
+/// Why the ledger cannot be relied on.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Without it nothing may be taken: it might be taken twice.
+    #[error("the ledger {path} {why}")]
+    Unreadable { path: String, why: String },
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    /// The entry that each went into.
+    taken: HashMap<(TakenFrom, String), String>,
+    /// The files as they are, malformed lines and all.
+    files: BTreeMap<String, Vec<u8>>,
+    fresh: BTreeMap<String, Vec<Taken>>,
+}
+
+impl Ledger {
+    pub fn read(agents: &Path) -> Result<Self, LedgerError> {
+        let listed = Files::list(agents, &["knowledge"])?;
+        let is_ledger =
+            |path: &str| path.starts_with(FOLDER) && Form::of(path) == Some(Form::JsonLine);
+        let is_in_the_way = |path: &str| path == "knowledge" || path.starts_with(FOLDER);
+        if let Some(left) = listed.left.iter().find(|left| is_in_the_way(&left.path)) {
+            let (path, why) = (left.path.clone(), left.why.clone());
+            return Err(LedgerError::Unreadable { path, why });
+        }
+        let mut ledger = Self::default();
+        for file in listed.found.iter().filter(|file| is_ledger(&file.path)) {
+            let path = file.path.clone();
+            match read_file(agents, &path, FILE_BYTES_MAX)? {
+                Ok(bytes) => ledger.add_file(path, bytes.unwrap_or_default()),
+                Err(why) => return Err(LedgerError::Unreadable { path, why }),
+            }
+        }
+        Ok(ledger)
+    }
+
+    fn add_file(&mut self, path: String, bytes: Vec<u8>) {
+        // A line that cannot be read stays in the file and says nothing.
+        let lines = bytes.split(|byte| *byte == b'\n');
+        for taken in lines.filter_map(|line| serde_json::from_slice::<Taken>(line).ok()) {
+            self.taken.insert((taken.from, taken.key), taken.entry);
+        }
+        self.files.insert(path, bytes);
+    }
+
+    /// The entry that this went into, if it was taken.
+    pub fn entry(&self, from: TakenFrom, key: &str) -> Option<&str> {
+        self.taken.get(&(from, key.to_owned())).map(String::as_str)
+    }
+
+    pub fn add(&mut self, taken: Taken) {
+        let name = match taken.from {
+            TakenFrom::Citations => "citations",
+            TakenFrom::Feedback => "feedback",
+            TakenFrom::Harvest => "harvest",
+        };
+        let month = taken.at.get(..7).filter(|month| is_month(month)).unwrap_or("undated");
+        let path = format!("{FOLDER}/{name}-{month}.jsonl");
+        self.taken.insert((taken.from, taken.key.clone()), taken.entry.clone());
+        self.fresh.entry(path).or_default().push(taken);
+    }
+
+    /// The edits that write down what was added.
+    pub(crate) fn edits(&self, group: Group<'_>) -> Vec<Edit> {
+        let edit = |(path, fresh): (&String, &Vec<Taken>)| {
+            let before = self.files.get(path);
+            let mut bytes = before.cloned().unwrap_or_default();
+            if bytes.last().is_some_and(|last| *last != b'\n') {
+                bytes.push(b'\n');
+            }
+            for taken in fresh {
+                let line = serde_json::to_string(taken).unwrap_or_default();
+                bytes.extend_from_slice(line.as_bytes());
+                bytes.push(b'\n');
+            }
+            let reason = format!("{} taken, and not to be taken again", fresh.len());
+            match before {
+                Some(before) => group.change(path, (before, &bytes), &reason, &[]),
+                None => group.add(path, &bytes, &reason, &[]),
+            }
+        };
+        self.fresh.iter().map(edit).collect()
+    }
+}
+
+fn is_month(text: &str) -> bool {
+    let (year, month) = text.split_at(4);
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits(year) && month.starts_with('-') && is_digits(&month[1..])
+}

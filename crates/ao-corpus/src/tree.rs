@@ -1,0 +1,88 @@
+//! The corpus as it would be: the files of a tree, and entries that are to be written or to go.
+//!
+//! Nothing is kept in memory but names and what was changed. An entry is read whenever it is asked
+//! for, so a corpus of half a million entries needs no more memory than its names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::corpus::{Entry, Kind, SEARCHED};
+use crate::files::{File, Files, Left};
+
+#[derive(Debug, Clone)]
+pub struct Tree {
+    files: Arc<Files>,
+    /// What an entry is to become; `None` for one that is to go.
+    changed: BTreeMap<String, Option<Arc<Entry>>>,
+}
+
+impl Tree {
+    /// Lists the entries beneath `.agents/`. Whoever wants one generation of them holds the
+    /// readers' lock meanwhile.
+    pub fn list(agents: &Path) -> io::Result<Self> {
+        let mut files = Files::list(agents, &SEARCHED)?;
+        files.found.retain(|file| Kind::of(&file.path).is_some());
+        Ok(Self { files: Arc::new(files), changed: BTreeMap::new() })
+    }
+
+    /// Files that are there and are no entries.
+    pub fn left(&self) -> &[Left] {
+        &self.files.left
+    }
+
+    /// The paths of all entries, in order.
+    pub fn paths(&self) -> Vec<String> {
+        if self.changed.is_empty() {
+            return self.files.found.iter().map(|file| file.path.clone()).collect();
+        }
+        let there = self.files.found.iter().map(|file| &file.path);
+        let mut paths: BTreeSet<&String> = there.collect();
+        for (path, entry) in &self.changed {
+            if entry.is_some() {
+                paths.insert(path);
+            } else {
+                paths.remove(path);
+            }
+        }
+        paths.into_iter().cloned().collect()
+    }
+
+    /// An entry as it would be.
+    pub fn entry(&self, path: &str) -> Option<Arc<Entry>> {
+        match self.changed.get(path) {
+            Some(entry) => entry.clone(),
+            None => self.original(path),
+        }
+    }
+
+    /// An entry as it is on disk; `None` if it cannot be read.
+    pub fn original(&self, path: &str) -> Option<Arc<Entry>> {
+        let file = self.file(path)?;
+        Entry::parse(path, || self.files.read(file))?.ok().map(Arc::new)
+    }
+
+    fn file(&self, path: &str) -> Option<&File> {
+        let found = &self.files.found;
+        let at = found.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        Some(&found[at])
+    }
+
+    pub fn write(&mut self, entry: Arc<Entry>) {
+        self.changed.insert(entry.path.clone(), Some(entry));
+    }
+
+    pub fn delete(&mut self, path: &str) {
+        self.changed.insert(path.to_owned(), None);
+    }
+
+    /// What is to become of an entry, if anything is.
+    pub fn change(&self, path: &str) -> Option<Option<Arc<Entry>>> {
+        self.changed.get(path).cloned()
+    }
+
+    pub fn changes(&self) -> impl Iterator<Item = (&String, &Option<Arc<Entry>>)> {
+        self.changed.iter()
+    }
+}

@@ -1,0 +1,197 @@
+//! `ao defrag`
+
+mod explain;
+mod tell;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write};
+
+use ao_contract::{Defrag, DefragKept, DefragStatus, Exit};
+use ao_corpus::defrag::{DefragError, Parts, Plan, plan};
+use ao_tree::{Disk, Door, Outcome, Request};
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use super::search::day;
+use super::tree::apply::CommitArguments;
+use super::tree::outcome;
+use crate::cli::Global;
+use crate::config::Limits;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{Repo, Writer};
+
+/// Merge copies, archive what is expired or superseded, and find what goes back and forth
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
+#[command(after_help = "With none of --dedup, --prune and --oscillation-sweep all three are done.
+
+Nothing is changed before it was shown and agreed to: on a terminal ao asks, elsewhere --yes
+agrees beforehand, and without it the changes are only shown. Each merge and each prune has a
+certificate: questions made of the text that goes, asked before and after. One that would lose
+something is not made. All is one commit, which `ao tree undo` takes back.
+
+Examples:
+  ao defrag                            show everything, ask, then do it
+  ao defrag --dedup --yes              merge copies without asking
+  ao --json defrag --prune             what would be archived, and why
+  ao defrag --explain 2026-04-01-copy  one merge or prune, with its certificate")]
+pub(crate) struct Arguments {
+    /// Merge entries that are copies of each other
+    #[arg(long)]
+    dedup: bool,
+    /// Archive findings past their term, and entries that another one replaced
+    #[arg(long)]
+    prune: bool,
+    /// List targets of improvement cycles whose results go back and forth
+    #[arg(long)]
+    oscillation_sweep: bool,
+    /// Explain one merge or prune, to come or done: the path, name or id of an entry
+    #[arg(long, value_name = "ID", conflicts_with = "yes")]
+    explain: Option<String>,
+    /// Make the changes without asking
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Measure ages against this day (default: the newest day in the corpus)
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    as_of: Option<Date>,
+    #[command(flatten)]
+    commit: CommitArguments,
+}
+
+impl Arguments {
+    fn parts(&self) -> Parts {
+        let is_all = !self.dedup && !self.prune && !self.oscillation_sweep;
+        Parts {
+            dedup: self.dedup || is_all,
+            prune: self.prune || is_all,
+            sweep: self.oscillation_sweep || is_all,
+        }
+    }
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    if let Some(id) = &arguments.explain {
+        let (door, _readers) = repo.read()?;
+        let planned = planned(arguments, &repo, printer)?;
+        return explain::run(id, &planned, &door, printer);
+    }
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !global.json;
+    if global.dry_run || !arguments.yes && !can_ask {
+        let (door, _readers) = repo.read()?;
+        let planned = planned(arguments, &repo, printer)?;
+        let is_something = !planned.edits.is_empty();
+        show(&door, planned, printer)?;
+        if is_something && !global.dry_run {
+            printer.note("Nothing was changed. Run it with --yes to make these changes.");
+        }
+        return Ok(Exit::Done);
+    }
+    let limits = Limits::read(&repo.root)?;
+    let writer = Writer::open(&repo)?;
+    let planned = planned(arguments, &repo, printer)?;
+    if planned.edits.is_empty() {
+        show(&writer.door, planned, printer)?;
+        return Ok(Exit::Done);
+    }
+    if !arguments.yes {
+        let preview = writer.door.preview(planned.edits.clone())?;
+        printer.note(&tell::text(&planned.report, Some(&preview)));
+        if !agreed()? {
+            printer.note("Nothing was changed.");
+            return Ok(Exit::Done);
+        }
+    }
+    commit(arguments, &writer, limits, planned, global, printer)
+}
+
+fn planned(arguments: &Arguments, repo: &Repo, printer: &Printer) -> Result<Plan, Failure> {
+    let tell = |what: &str| printer.note(what);
+    plan(&repo.agents(), arguments.parts(), arguments.as_of, &tell).map_err(|error| match error {
+        DefragError::Io(_) => Failure::new(Exit::Failed, error.to_string())
+            .hint("nothing was changed; put right what is named, then run the command again"),
+        DefragError::Index(_) => Failure::new(Exit::Failed, error.to_string())
+            .hint("nothing was changed; run the command again when nobody edits the corpus"),
+    })
+}
+
+/// Shows what would be done.
+fn show(door: &Door<Disk>, planned: Plan, printer: &Printer) -> Result<(), Failure> {
+    let Plan { report, edits } = planned;
+    let preview = door.preview(edits)?;
+    let text = tell::text(&report, Some(&preview));
+    let mut fields = json!(report);
+    fields["preview"] = json!({
+        "changes": preview.changes,
+        "refused": outcome::refused_json(&preview.refused),
+        "left": outcome::left_json(&preview.left),
+        "diff": preview.diffs.iter().map(ao_tree::FileDiff::unified).collect::<String>(),
+    });
+    printer.answer("defrag", fields, &text);
+    Ok(())
+}
+
+fn commit(
+    arguments: &Arguments,
+    writer: &Writer,
+    limits: Limits,
+    planned: Plan,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let Plan { mut report, edits } = planned;
+    let request = arguments.commit.request(writer, limits, tell::why(&report))?;
+    let done = writer.door.apply(Request { edits, ..request })?;
+    let expired = outcome::expire(writer, limits, printer);
+    let (told, changes) = outcome::told(writer, &done, &expired, printer);
+    hold_back(&mut report, &done);
+    report.status =
+        if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::NothingToDo };
+    let mut fields: Value = json!(report);
+    fields["commit"] = told;
+    printer.answer("defrag", fields, &format!("{}{changes}", tell::text(&report, None)));
+    Ok(outcome::exit(&done, global))
+}
+
+/// What the door did not make, since somebody else was at work on the files, was not done.
+fn hold_back(report: &mut Defrag, done: &Outcome) {
+    let refused = done.refused.iter().map(|refused| (refused.path.as_str(), refused.why.as_str()));
+    let conflicts = done.conflicts.iter().map(|clash| (clash.path.as_str(), clash.why.as_str()));
+    let held: BTreeMap<&str, &str> = refused.chain(conflicts).collect();
+    let mut kept = Vec::new();
+    let mut hold = |path: &str, why: &str| {
+        let path = path.to_owned();
+        kept.push(DefragKept { path, why: format!("not made: {why}"), certificate: None });
+    };
+    report.merges.retain(|merge| {
+        let members = merge.members.iter().map(|member| member.path.as_str());
+        let mut touched = members.clone().chain([merge.survivor.as_str()]);
+        let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
+        members.for_each(|path| hold(path, why));
+        false
+    });
+    report.prunes.retain(|prune| {
+        let Some(why) = held.get(prune.path.as_str()) else { return true };
+        hold(&prune.path, why);
+        false
+    });
+    report.kept.extend(kept);
+}
+
+/// Asks on the terminal; anything but yes is no.
+fn agreed() -> Result<bool, Failure> {
+    let fail = |error: std::io::Error| {
+        Failure::new(Exit::Failed, format!("the terminal cannot be read: {error}"))
+            .hint("run it with --yes to make the changes without a question")
+    };
+    let mut screen = std::io::stderr().lock();
+    write!(screen, "Make these changes? [y/N] ").and_then(|()| screen.flush()).map_err(fail)?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(fail)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,180 @@
+//! `ao harvest`: what other repositories learned.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use ao_contract::{Exit, Harvest};
+use ao_corpus::harvest::{self, Harvesting, MIN_CONFIDENCE, Own, Settings, Source};
+use ao_corpus::{CLOSED, Corpus, Ledger};
+use ao_tree::{Edit, shown};
+
+use super::flywheel::{unledgered, unreadable, unwritable};
+use super::proposal::{self, Proposal};
+use super::tree::apply::CommitArguments;
+use crate::cli::Global;
+use crate::clock::Moment;
+use crate::config;
+use crate::failure::Failure;
+use crate::printer::{DOUBT, FAINT, GOOD, Printer, paint};
+use crate::repo::{AGENTS, Repo};
+
+/// How many lines of one kind are listed for people; JSON has them all.
+const LISTED_MAX: usize = 20;
+
+/// Bring in what other repositories learned
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Learnings, patterns and findings of other repositories become provisional learnings here, each with
+where it comes from. Never taken: this repository's own (under any path, link or worktree), test
+fixtures, what is hidden, experimental, an anti-pattern or dealt with, what looks like a secret, and
+what was taken before. `ao tree undo` takes it all back.
+
+Examples:
+  ao --dry-run harvest --from ../other
+  ao harvest --from ~/src                 every repository beneath it
+  ao harvest --global --json              the user's own, ~/.agents
+  ao harvest                              what `dream.harvest_from` names"
+)]
+pub(crate) struct Arguments {
+    /// A repository, or a folder of repositories (default: `dream.harvest_from`)
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    from: Vec<PathBuf>,
+    /// The user's own corpus, ~/.agents; it is only read
+    #[arg(long = "global")]
+    hub: bool,
+    /// The confidence under which nothing is taken, from 0 to 1
+    #[arg(long, value_name = "F", default_value_t = MIN_CONFIDENCE, value_parser = share)]
+    min_confidence: f64,
+    #[command(flatten)]
+    commit: CommitArguments,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "it must be a number")?;
+    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err("it must be from 0 to 1".into()) }
+}
+
+impl Proposal for Harvesting {
+    fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    fn hold_back(&mut self, paths: &BTreeSet<String>) {
+        self.hold_back(paths);
+    }
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    let sources = sources(&repo, arguments, printer)?;
+    let why = "harvest from other repositories";
+    let done = proposal::admit(&repo, why, &arguments.commit, (global, printer), |now, except| {
+        plan(&repo, &sources, arguments, now, except)
+    })?;
+    let report = done.proposal.report(done.status, done.id);
+    let mut fields = serde_json::to_value(&report).map_err(|error| unwritable(&error))?;
+    fields["commit"] = done.commit;
+    printer.answer("harvest", fields, &(text(&report) + &done.ending));
+    Ok(done.exit)
+}
+
+fn plan(
+    repo: &Repo,
+    sources: &[Source],
+    arguments: &Arguments,
+    now: Moment,
+    except: &BTreeSet<String>,
+) -> Result<Harvesting, Failure> {
+    let agents = repo.agents();
+    let corpus = Corpus::read(&agents, &CLOSED).map_err(|error| unreadable(&error))?;
+    let ledger = Ledger::read(&agents).map_err(|error| unledgered(&error))?;
+    let settings = Settings {
+        now: &now.rfc3339(),
+        min_confidence: arguments.min_confidence,
+        except: except.clone(),
+    };
+    Ok(harvest::harvest(&corpus, sources, ledger, &settings))
+}
+
+/// What was named on the command line must be there; what the configuration names may be missing.
+fn sources(repo: &Repo, arguments: &Arguments, printer: &Printer) -> Result<Vec<Source>, Failure> {
+    let own = Own::of(&repo.root);
+    let mut found = Vec::new();
+    for folder in &arguments.from {
+        let sources = harvest::find(folder, &own).map_err(|why| {
+            Failure::usage(why).hint("--from names a repository, or a folder of repositories")
+        })?;
+        if sources.is_empty() {
+            let folder = shown(&folder.to_string_lossy());
+            printer.note(&format!("{} no corpus in {folder}", paint(DOUBT, "note:")));
+        }
+        found.extend(sources);
+    }
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    if arguments.hub {
+        let home = home.clone().ok_or_else(|| {
+            Failure::new(Exit::Preflight, "HOME is not set").hint("name the folder with --from DIR")
+        })?;
+        found.push(harvest::hub(&home.join(AGENTS), &own));
+    }
+    if !arguments.from.is_empty() || arguments.hub {
+        return Ok(found);
+    }
+    let named = config::harvest_from(&repo.root)?;
+    if named.is_empty() {
+        printer.note(&format!(
+            "{} nowhere to harvest from; name it with --from DIR, --global or dream.harvest_from",
+            paint(DOUBT, "note:")
+        ));
+    }
+    for name in named {
+        match harvest::find(&place(&name, &repo.root, home.as_deref()), &own) {
+            Ok(sources) => found.extend(sources),
+            Err(why) => printer.note(&format!("{} {why}", paint(DOUBT, "note:"))),
+        }
+    }
+    Ok(found)
+}
+
+/// A place as the configuration writes it: from the repository, or from home.
+fn place(name: &str, root: &Path, home: Option<&Path>) -> PathBuf {
+    match (name.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if name == "~" => home.unwrap_or(root).to_owned(),
+        _ => root.join(name),
+    }
+}
+
+fn text(report: &Harvest) -> String {
+    let mut text = String::new();
+    for source in &report.sources {
+        let name = shown(&source.repo);
+        let _ = match &source.refused {
+            Some(why) => writeln!(text, "{name}: {}", paint(DOUBT, &shown(why))),
+            None => writeln!(text, "{name}: {} of {} taken", source.harvested, source.entries),
+        };
+    }
+    for taken in report.harvested.iter().take(LISTED_MAX) {
+        let from = format!("{}:{}", taken.repo, taken.original_path);
+        let word = paint(GOOD, "take");
+        let _ = writeln!(text, "{word}  {}  {}", shown(&taken.path), paint(FAINT, &shown(&from)));
+    }
+    more(&mut text, report.harvested.len());
+    for skipped in report.skipped.iter().take(LISTED_MAX) {
+        let word = paint(FAINT, "leave");
+        let _ = writeln!(text, "{word} {}: {}", shown(&skipped.path), shown(&skipped.why));
+    }
+    more(&mut text, report.skipped.len());
+    text
+}
+
+fn more(text: &mut String, total: usize) {
+    if total > LISTED_MAX {
+        let _ = writeln!(text, "… and {} more", total - LISTED_MAX);
+    }
+}

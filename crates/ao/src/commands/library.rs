@@ -1,0 +1,108 @@
+//! The corpus of a repository, opened for a question.
+
+use std::path::Path;
+
+use ao_contract::Exit;
+use ao_corpus::index::{Broken, Index, Keep, Opened, Place, Question};
+use ao_corpus::{Entry, SEARCHED};
+use ao_tree::{Disk, Door, ReadLock, shown};
+
+use crate::cli::Global;
+use crate::clock;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{AGENTS, Repo};
+
+/// A longer question is a document.
+const QUERY_BYTES_MAX: usize = 64 * 1024;
+
+/// The entries of a repository, under the readers' lock.
+pub(crate) struct Library {
+    pub(crate) repo: Repo,
+    place: Place,
+    _door: Door<Disk>,
+    _readers: ReadLock,
+}
+
+impl Library {
+    pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        let repo = Repo::find(global)?;
+        let (door, readers) = repo.read()?;
+        let place = Place {
+            agents: repo.agents(),
+            folders: SEARCHED.iter().map(ToString::to_string).collect(),
+            now_ns: clock::now().nanoseconds(),
+            keep: if global.dry_run { Keep::No } else { Keep::Yes },
+        };
+        Ok(Self { repo, place, _door: door, _readers: readers })
+    }
+
+    /// Asks the index, and says on standard error what there is to say about it.
+    pub(crate) fn ask<T>(
+        &self,
+        printer: &Printer,
+        ask: impl Fn(&Index) -> Result<T, Broken>,
+    ) -> Result<T, Failure> {
+        let (answer, opened) = self.place.ask(ask).map_err(|error| {
+            Failure::new(Exit::Failed, format!("{AGENTS}/ cannot be read: {error}"))
+                .hint("look at what is named, then ask again")
+        })?;
+        tell(&opened, printer);
+        Ok(answer)
+    }
+
+    /// Reads an entry as it is now.
+    pub(crate) fn entry(&self, path: &str) -> Result<Entry, Failure> {
+        read_entry(&self.place.agents, path)
+    }
+}
+
+fn tell(opened: &Opened, printer: &Printer) {
+    if let Some(why) = &opened.unwritten {
+        printer
+            .note(&format!("The index could not be kept ({why}); every search reads all files."));
+    }
+    if opened.index.unreadable() > 0 {
+        printer.note(&format!(
+            "{} files cannot be read as entries and are not searched.",
+            opened.index.unreadable()
+        ));
+    }
+    if opened.index.shown() == 0 {
+        printer.note(&format!("There are no entries in {AGENTS}/."));
+    }
+}
+
+fn read_entry(agents: &Path, path: &str) -> Result<Entry, Failure> {
+    let fail = |why: String| {
+        Failure::new(Exit::Failed, format!("{}: {why}", shown(path)))
+            .hint("it changed just now; ask again")
+    };
+    match Entry::parse(path, || ao_corpus::read_one(agents, path)) {
+        Some(Ok(entry)) => Ok(entry),
+        Some(Err(left)) => Err(fail(left.why)),
+        None => Err(fail("is no entry".into())),
+    }
+}
+
+/// A question that can be asked.
+pub(crate) fn question(query: &str, printer: &Printer) -> Result<Question, Failure> {
+    if query.len() > QUERY_BYTES_MAX {
+        return Err(Failure::usage(format!("the query has more than {QUERY_BYTES_MAX} bytes"))
+            .hint("ask with a few words"));
+    }
+    let question = Question::new(query);
+    if question.is_empty() {
+        let why = "the query has no word that can be searched for";
+        return Err(Failure::usage(why)
+            .hint("signs, single letters and words such as `the` or `how` are left out; name the thing itself"));
+    }
+    if question.left_out > 0 {
+        printer.note(&format!(
+            "The query is long: its first {} words are asked, {} are left out.",
+            ao_corpus::index::QUESTION_WORDS_MAX,
+            question.left_out
+        ));
+    }
+    Ok(question)
+}

@@ -1,0 +1,111 @@
+//! `ao metrics`: how the knowledge is doing.
+
+use std::fmt::Write as _;
+
+use ao_contract::{Exit, MetricsHealth, Unit};
+use ao_corpus::fitness::{self, Inputs, METRICS, fitness};
+use ao_corpus::health::{Told, health};
+use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
+use ao_tree::shown;
+use jiff::civil::Date;
+
+use super::flywheel::{unreadable, unwritable};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::{DOUBT, FAINT, Printer, STRONG, paint};
+use crate::repo::Repo;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// How much of the knowledge is used, with what evidence, how old it is, and how fit
+    Health(Arguments),
+}
+
+/// How much of the knowledge is used, with what evidence, how old it is, and how fit
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "sigma            retrievable entries cited in the last 10 sessions, over all retrievable ones
+rho              those of them that were cited with evidence, over those that were cited
+delta            the mean age of retrievable entries in days
+escape velocity  whether sigma × rho is more than delta / 100
+r1, b1           entries newer than 30 days, and older than 90 days and never cited, per session
+
+What cannot be known is null in JSON, with the reason under `absent`. Nothing is written.
+
+Examples:
+  ao metrics health
+  ao metrics health --json
+  ao metrics health --as-of 2026-04-01"
+)]
+pub(crate) struct Arguments {
+    /// The day to measure against (default: the newest day in the corpus)
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<Date>,
+}
+
+pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    let Command::Health(arguments) = command;
+    let repo = Repo::find(global)?;
+    let agents = repo.agents();
+    let read = repo.read()?;
+    let corpus = Corpus::read(&agents, &SEARCHED).map_err(|error| unreadable(&error))?;
+    let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
+    let log = Logs::citation_log(&agents).map_err(|error| unreadable(&error))?;
+    let tree = Tree::list(&agents).map_err(|error| unreadable(&error))?;
+    let inputs = Inputs {
+        as_of: arguments.as_of,
+        retrieval: fitness::retrieval(&corpus, &log),
+        copies: Ok(fitness::copies(&tree)),
+    };
+    drop(read);
+    let told = Told { root: &repo.canonical(), as_of: arguments.as_of };
+    let report = health(&corpus, &logs, &fitness(&corpus, &inputs), told);
+    for left in &report.left {
+        let (path, why) = (shown(&left.path), shown(&left.why));
+        printer.note(&format!("{} {path}: {why}", paint(DOUBT, "note:")));
+    }
+    let fields = serde_json::to_value(&report).map_err(|error| unwritable(&error))?;
+    printer.answer("metrics health", fields, &text(&report));
+    Ok(Exit::Done)
+}
+
+fn text(report: &MetricsHealth) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, key: &str, value: Option<String>| {
+        let reason = || {
+            let reason = report.absent.get(key).map_or("", String::as_str);
+            paint(FAINT, &format!("unknown: {reason}"))
+        };
+        let _ = writeln!(text, "{name:<18}{}", value.unwrap_or_else(reason));
+    };
+    let unit = |value: &Unit| format!("{:.3}", value.get());
+    row("as of", "as_of", Some(report.as_of.clone().unwrap_or_else(|| "no date at all".into())));
+    row("sigma", "sigma", report.sigma.as_ref().map(unit));
+    row("rho", "rho", report.rho.as_ref().map(unit));
+    row("delta", "delta", report.delta.as_ref().map(|days| format!("{:.1} days", days.get())));
+    let escape = report.escape_velocity.map(|is| if is { "reached" } else { "not reached" });
+    row("escape velocity", "escape_velocity", escape.map(str::to_owned));
+    let dominance = &report.loop_dominance;
+    let loops = dominance.r1.as_ref().zip(dominance.b1.as_ref()).map(|(r1, b1)| {
+        let dominant = dominance.dominant.as_deref().unwrap_or_default();
+        format!("r1 {:.2}, b1 {:.2} a session: {dominant}", r1.get(), b1.get())
+    });
+    row("loop dominance", "loop_dominance", loops);
+    let stock = report.knowledge_stock.iter().filter(|(_, count)| **count > 0);
+    let stock: Vec<String> = stock.map(|(kind, count)| format!("{count} {kind}")).collect();
+    let stock = if stock.is_empty() { "nothing".to_owned() } else { stock.join(", ") };
+    row("knowledge stock", "knowledge_stock", Some(stock));
+    let composite = format!("{:.3}", report.fitness.composite.get());
+    let _ = writeln!(text, "{:<18}{}", "fitness", paint(STRONG, &composite));
+    for metric in METRICS {
+        let value = report.fitness.metrics.get(metric.name).map_or_else(
+            || {
+                let reason = report.fitness.absent.get(metric.name).map_or("", String::as_str);
+                paint(FAINT, &format!("unknown: {reason}"))
+            },
+            unit,
+        );
+        let _ = writeln!(text, "  {:<16}{value}", metric.name);
+    }
+    text
+}

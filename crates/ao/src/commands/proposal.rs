@@ -1,0 +1,119 @@
+//! Edits that a room proposes, brought through the door: told, or committed as one.
+
+use std::collections::BTreeSet;
+
+use ao_contract::{ChangeStatus, Exit};
+use ao_tree::{Disk, Door, Edit, Outcome, Preview, Request};
+use serde_json::Value;
+
+use crate::cli::Global;
+use crate::clock::{self, Moment};
+use crate::commands::tree::apply::CommitArguments;
+use crate::commands::tree::outcome;
+use crate::config::Limits;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{Repo, Writer};
+
+/// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
+/// still.
+const TURNS_MAX: usize = 8;
+/// Where it is written down what was taken.
+const LEDGER: &str = "knowledge/taken/";
+
+/// What a room proposes to do.
+pub(crate) trait Proposal {
+    fn edits(&self) -> &[Edit];
+    /// These edits were not made, since somebody else was at work on the files: what depended on
+    /// them did not happen.
+    fn hold_back(&mut self, paths: &BTreeSet<String>);
+}
+
+/// What became of a proposal.
+pub(crate) struct Admitted<P> {
+    pub(crate) proposal: P,
+    pub(crate) status: ChangeStatus,
+    pub(crate) id: Option<String>,
+    /// The door's own account.
+    pub(crate) commit: Value,
+    /// How it ended, for people.
+    pub(crate) ending: String,
+    pub(crate) exit: Exit,
+}
+
+/// Asks for a proposal and brings it through the door; with `--dry-run` it is only told. `plan` is
+/// given the paths that the door would refuse, and asked again: whatever depends on those edits
+/// waits as a whole.
+pub(crate) fn admit<P: Proposal>(
+    repo: &Repo,
+    why: &str,
+    arguments: &CommitArguments,
+    (global, printer): (&Global, &Printer),
+    plan: impl Fn(Moment, &BTreeSet<String>) -> Result<P, Failure>,
+) -> Result<Admitted<P>, Failure> {
+    if global.dry_run {
+        let (door, _readers) = repo.read()?;
+        let (proposal, preview) = settle(&door, |except| plan(clock::now(), except))?;
+        let count = outcome::count(&preview.changes);
+        let ending = match preview.changes.len() {
+            0 => "Nothing would change.\n".to_owned(),
+            _ => format!("Would commit {count}.\n"),
+        };
+        let commit = outcome::previewed(&preview, &[]);
+        let status = ChangeStatus::DryRun;
+        return Ok(Admitted { proposal, status, id: None, commit, ending, exit: Exit::Done });
+    }
+    let limits = Limits::read(&repo.root)?;
+    let writer = Writer::open(repo)?;
+    let (mut proposal, _) = settle(&writer.door, |except| plan(writer.now, except))?;
+    let request = arguments.request(&writer, limits, why.to_owned())?;
+    let done = writer.door.apply(Request { edits: proposal.edits().to_vec(), ..request })?;
+    let expired = outcome::expire(&writer, limits, printer);
+    let refused = done.refused.iter().map(|refused| refused.path.clone());
+    let held: BTreeSet<String> =
+        refused.chain(done.conflicts.iter().map(|conflict| conflict.path.clone())).collect();
+    if !held.is_empty() {
+        proposal.hold_back(&held);
+    }
+    Ok(Admitted {
+        proposal,
+        status: status_of(&done),
+        id: done.method.is_some().then(|| done.id.clone()),
+        commit: outcome::told(&writer, &done, &expired, printer).0,
+        ending: outcome::ending(&done),
+        exit: outcome::exit(&done, global),
+    })
+}
+
+fn status_of(done: &Outcome) -> ChangeStatus {
+    if done.method.is_some() { ChangeStatus::Committed } else { ChangeStatus::NothingChanged }
+}
+
+/// Plans until the door would refuse nothing of it.
+fn settle<P: Proposal>(
+    door: &Door<Disk>,
+    plan: impl Fn(&BTreeSet<String>) -> Result<P, Failure>,
+) -> Result<(P, Preview), Failure> {
+    let mut except = BTreeSet::new();
+    for _ in 0..TURNS_MAX {
+        let proposal = plan(&except)?;
+        // Each by itself: otherwise all of a group are refused for the sake of one.
+        let alone = |edit: &Edit| Edit { group: None, ..edit.clone() };
+        let preview = door.preview(proposal.edits().iter().map(alone).collect())?;
+        if preview.refused.is_empty() {
+            return Ok((proposal, preview));
+        }
+        for refused in &preview.refused {
+            if refused.path.starts_with(LEDGER) {
+                let message = format!("{} cannot be written: {}", refused.path, refused.why);
+                return Err(Failure::new(Exit::Preflight, message)
+                    .hint("nothing was taken, since it could not be written down"));
+            }
+            let edits = proposal.edits().iter().filter(|edit| edit.path == refused.path);
+            except.extend(edits.flat_map(|edit| edit.sources.iter().cloned()));
+            except.insert(refused.path.clone());
+        }
+    }
+    Err(Failure::new(Exit::Deferred, "the tree does not hold still: others write to it")
+        .hint("nothing was changed; run the command again"))
+}

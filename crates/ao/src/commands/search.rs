@@ -1,0 +1,201 @@
+//! `ao search`
+
+use std::fmt::Write as _;
+
+use ao_contract::Exit;
+use ao_corpus::index::Question;
+use ao_corpus::passage::{Snippet, snippet};
+use ao_corpus::search::{Asking, Explanation, Hit, explain, search};
+use ao_tree::shown;
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use super::library::{self, Library};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::{FAINT, GOOD, Printer, STRONG, paint};
+use crate::repo::AGENTS;
+
+const SNIPPET_CHARS: usize = 160;
+const SHOWN_DEFAULT: usize = 10;
+const SHOWN_MAX: usize = 1000;
+
+/// Find entries of the corpus by what they say
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  ao search lock held by a dead process
+  ao search \"commit marker\" -k 3 --explain
+  ao --json search flaky tests --as-of 2026-06-30
+
+Words are compared by their stems; a title counts more than a body, and words that stand together
+count more when they are found together. Utility, maturity and freshness move a score by a few
+percent at most; --explain shows every amount. What was superseded or promoted is not shown.")]
+pub(crate) struct Arguments {
+    /// What to look for
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Show the best N
+    #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = SHOWN_DEFAULT)]
+    limit: usize,
+    /// As if it were this day: later entries are not shown
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    as_of: Option<Date>,
+    /// Show the numbers that each score is made of
+    #[arg(long)]
+    explain: bool,
+}
+
+/// A day such as `2026-06-30`.
+pub(crate) fn day(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "expected a day such as 2026-06-30".to_owned())
+}
+
+struct Shown {
+    hit: Hit,
+    title: String,
+    snippet: Snippet,
+    explanation: Option<Explanation>,
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let query = arguments.query.join(" ");
+    if !(1..=SHOWN_MAX).contains(&arguments.limit) {
+        return Err(Failure::usage(format!("-k is from 1 to {SHOWN_MAX}")));
+    }
+    let question = library::question(&query, printer)?;
+    let library = Library::open(global)?;
+    let asking = Asking { limit: arguments.limit, as_of: arguments.as_of };
+    let found = library.ask(printer, |index| {
+        let hits = search(index, &question, asking)?;
+        let tell = |hit: Hit| {
+            let told = arguments.explain.then(|| explain(index, &question, &hit)).transpose()?;
+            Ok((hit, told))
+        };
+        hits.into_iter().map(tell).collect::<Result<Vec<_>, _>>()
+    })?;
+    let shown = look_up(&library, &question, found)?;
+    let results: Vec<Value> = shown.iter().map(as_json).collect();
+    let mut text = String::new();
+    for (place, one) in shown.iter().enumerate() {
+        write_one(&mut text, place + 1, one);
+    }
+    if shown.is_empty() {
+        printer.note("Nothing found.");
+    }
+    printer.answer("search", json!({ "query": query, "results": results }), &text);
+    Ok(Exit::Done)
+}
+
+fn look_up(
+    library: &Library,
+    question: &Question,
+    found: Vec<(Hit, Option<Explanation>)>,
+) -> Result<Vec<Shown>, Failure> {
+    found
+        .into_iter()
+        .map(|(hit, explanation)| {
+            let entry = library.entry(&hit.path)?;
+            let snippet = snippet(&entry, question, SNIPPET_CHARS);
+            Ok(Shown { title: entry.title(), snippet, hit, explanation })
+        })
+        .collect()
+}
+
+fn as_json(one: &Shown) -> Value {
+    let Hit { path, score, relevance, amounts, confidence, .. } = &one.hit;
+    let mut value = json!({
+        "path": format!("{AGENTS}/{path}"),
+        "title": one.title,
+        "score": score,
+        "relevance": relevance,
+        "confidence": confidence,
+        "snippet": one.snippet.text,
+    });
+    if let Some(explanation) = &one.explanation {
+        let parts: Vec<Value> = explanation
+            .parts
+            .iter()
+            .map(|part| {
+                json!({
+                    "kind": part.kind.name(),
+                    "words": part.words,
+                    "worth": part.worth,
+                    "in_title": part.in_title,
+                    "in_body": part.in_body,
+                    "adds": part.adds,
+                })
+            })
+            .collect();
+        value["explain"] = json!({
+            "parts": parts,
+            "relevance": explanation.relevance,
+            "amounts": {
+                "utility": amounts.utility,
+                "maturity": amounts.maturity,
+                "freshness": amounts.freshness,
+            },
+            "factor": amounts.factor(),
+            "score": explanation.score,
+        });
+    }
+    value
+}
+
+fn write_one(text: &mut String, place: usize, one: &Shown) {
+    let _ = writeln!(
+        text,
+        "{place:>2}. {}  {}",
+        paint(STRONG, &shown(&one.title)),
+        paint(FAINT, &format!("{:.3}", one.hit.score))
+    );
+    let _ = writeln!(text, "    {}", paint(FAINT, &shown(&format!("{AGENTS}/{}", one.hit.path))));
+    if !one.snippet.text.is_empty() {
+        let _ = writeln!(text, "    {}", marked(&one.snippet));
+    }
+    if let Some(explanation) = &one.explanation {
+        write_explanation(text, explanation);
+    }
+}
+
+/// The snippet with the question's words in colour. Each piece is made harmless by itself, so no
+/// sequence can form across them.
+fn marked(snippet: &Snippet) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for mark in &snippet.marks {
+        text.push_str(&shown(&snippet.text[at..mark.start]));
+        text.push_str(&paint(GOOD, &shown(&snippet.text[mark.clone()])));
+        at = mark.end;
+    }
+    text.push_str(&shown(&snippet.text[at..]));
+    text
+}
+
+fn write_explanation(text: &mut String, explanation: &Explanation) {
+    for part in &explanation.parts {
+        let places = format!("title {}, body {}", part.in_title, part.in_body);
+        let _ = writeln!(
+            text,
+            "      {:+9.4}  {:<10} {:<28} {places}, worth {:.4}",
+            part.adds,
+            part.kind.name(),
+            shown(&part.words),
+            part.worth
+        );
+    }
+    let amounts = &explanation.amounts;
+    let _ = writeln!(text, "      {:9.4}  relevance", explanation.relevance);
+    let _ = writeln!(
+        text,
+        "      × {:.4}   1 {:+.4} utility {:+.4} maturity {:+.4} freshness",
+        amounts.factor(),
+        amounts.utility,
+        amounts.maturity,
+        amounts.freshness
+    );
+    let _ = writeln!(text, "      {:9.4}  score", explanation.score);
+}

@@ -1,0 +1,48 @@
+//! Two documents become one, and no word, number, field or reward of either is lost.
+
+#![no_main]
+
+use std::collections::BTreeSet;
+
+use ao_corpus::merge::merge;
+use ao_corpus::words::{each_word, is_stop_word};
+use ao_corpus::Entry;
+use libfuzzer_sys::fuzz_target;
+
+/// Between the two documents of an input.
+const CUT: &[u8] = b"\n=====\n";
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(at) = bytes.windows(CUT.len()).position(|window| window == CUT) else { return };
+    let (one, other) = (&bytes[..at], &bytes[at + CUT.len()..]);
+    let (Some(survivor), Some(loser)) = (entry("learnings/a.md", one), entry("learnings/b.md", other))
+    else {
+        return;
+    };
+    let Ok(merged) = merge(&survivor, &loser) else { return };
+    let said = words(&merged);
+    for entry in [&survivor, &loser] {
+        let lost: Vec<String> = words(entry).difference(&said).cloned().collect();
+        assert!(lost.is_empty(), "{lost:?} of {} is lost", entry.path);
+    }
+    for (key, value) in survivor.document.fields() {
+        assert!(merged.document.fields().contains_key(key), "{key}: {value}");
+    }
+    let rewards = |entry: &Entry| entry.document.count("reward_count");
+    assert_eq!(rewards(&merged), rewards(&survivor) + rewards(&loser));
+});
+
+fn entry(path: &str, bytes: &[u8]) -> Option<Entry> {
+    Entry::parse(path, || Ok(bytes.to_vec()))?.ok()
+}
+
+/// Every word that the body says.
+fn words(entry: &Entry) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each_word(entry.document.body(), |word| {
+        if !is_stop_word(word) {
+            found.insert(word.to_owned());
+        }
+    });
+    found
+}
