@@ -17,6 +17,8 @@ const LATEST: [(&str, Option<&str>); 3] =
 /// Who the other one was is told by its lineage, and a copy that is hidden is never merged.
 const NOT_TAKEN: [&str; 6] =
     ["id", MERGED_FROM, MERGED_FIELDS, "superseded_by", "promoted_to", "superseded"];
+/// As in `2026-04-01`.
+const DAY_BYTES: usize = 10;
 /// Utilities are written with so many digits at most.
 const UTILITY_SCALE: f64 = 10_000.0;
 
@@ -50,12 +52,19 @@ pub(super) fn merge(draft: &mut Draft, survivor: &Entry, other: &Entry, style: S
             Some(_) if latest(draft, ours, theirs, key) => {}
             Some(Value::Array(own)) if value.is_array() => united(draft, key, own, value),
             Some(own) if key == "tags" => united(draft, key, std::slice::from_ref(own), value),
+            // Its name says so, and its name is kept.
+            Some(_) if key == "date" && is_day_of_name(other) => {}
             Some(_) => {
                 differing.insert(key.to_owned(), value.clone());
             }
         }
     }
     lineage(draft, ours, other, differing);
+}
+
+fn is_day_of_name(entry: &Entry) -> bool {
+    let date = entry.document.text("date");
+    date.is_some_and(|date| date.len() == DAY_BYTES && entry.stem().starts_with(date.as_ref()))
 }
 
 /// Whether a field of a JSON line is its body.
@@ -147,6 +156,9 @@ fn lineage(draft: &mut Draft, ours: &Document, other: &Entry, differing: Extra) 
     let theirs = &other.document;
     let mut names: Vec<Value> = ours.texts(MERGED_FROM).into_iter().map(Into::into).collect();
     let own = theirs.text("id").filter(|id| id != other.stem());
+    // Both names lead to it; the shorter one is enough to say whose fields they were.
+    let short = own.as_ref().filter(|id| id.len() < other.stem().len());
+    let short = short.map_or(other.stem(), |id| id.as_ref()).to_owned();
     let taken = std::iter::once(other.stem().into()).chain(own).chain(theirs.texts(MERGED_FROM));
     for name in taken.map(|name| Value::from(name.into_owned())) {
         if !names.contains(&name) {
@@ -160,7 +172,7 @@ fn lineage(draft: &mut Draft, ours: &Document, other: &Entry, differing: Extra) 
     };
     let mut said = map(ours);
     if !differing.is_empty() {
-        said.insert(other.stem().to_owned(), differing.into());
+        said.insert(short, differing.into());
     }
     for (name, fields) in map(theirs) {
         said.entry(name).or_insert(fields);

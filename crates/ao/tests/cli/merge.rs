@@ -49,7 +49,7 @@ fn the_survivor_stays_as_it_is_and_takes_over_what_only_the_other_has() {
     let head = "\u{feff}---\r\n# about it\r\nid: L-1\r\nmaturity: established   # by hand\r\nutility: 0.44\r\n\
         reward_count: 8\r\ntags:\r\n  - ci\r\n  - net\r\ndate: 2026-03-01\r\nodd key: [1,  2]\r\nharmful_count: 1\r\n\
         x_own:\r\n  team: t-1  # kept\r\nmerged_from: [\"2026-03-05-b\", L-2, L-0]\r\n\
-        merged_fields: {\"2026-03-05-b\": {maturity: provisional, date: 2026-03-05}}\r\n---\r\n";
+        merged_fields: {L-2: {maturity: provisional}}\r\n---\r\n";
     assert!(text.starts_with(head), "{text}");
     assert!(text.contains(" A new fact about the gearbox stands here.\r\n\r\n## Why"), "{text}");
     assert!(text.ends_with("\r\n## Further\r\n\r\n- one more item for the gearbox\r\n"), "{text}");

@@ -164,7 +164,7 @@ fn hold_back(report: &mut Defrag, done: &Outcome) {
     let conflicts = done.conflicts.iter().map(|clash| (clash.path.as_str(), clash.why.as_str()));
     let held: BTreeMap<&str, &str> = refused.chain(conflicts).collect();
     let mut kept = Vec::new();
-    let mut hold = |path: &str, why: &str| {
+    let mut leave = |path: &str, why: &str| {
         let path = path.to_owned();
         kept.push(DefragKept { path, why: format!("not made: {why}"), certificate: None });
     };
@@ -172,12 +172,12 @@ fn hold_back(report: &mut Defrag, done: &Outcome) {
         let members = merge.members.iter().map(|member| member.path.as_str());
         let mut touched = members.clone().chain([merge.survivor.as_str()]);
         let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
-        members.for_each(|path| hold(path, why));
+        members.for_each(|path| leave(path, why));
         false
     });
     report.prunes.retain(|prune| {
         let Some(why) = held.get(prune.path.as_str()) else { return true };
-        hold(&prune.path, why);
+        leave(&prune.path, why);
         false
     });
     report.kept.extend(kept);
