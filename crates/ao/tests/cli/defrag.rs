@@ -1,7 +1,9 @@
 //! `ao defrag`: shown, agreed to, made as one commit, explained, taken back.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
 
 use nix::sys::stat::Mode;
 
@@ -220,4 +222,29 @@ fn a_merge_that_somebody_else_broke_is_not_claimed() {
     assert!(!merged(&report).is_empty(), "the others are made");
     let kept = report["kept"].as_array().unwrap();
     assert!(kept.iter().any(|kept| kept["path"] == *copy), "{report:#}");
+}
+
+/// On a terminal the changes are shown, and made only after a yes.
+#[test]
+fn a_terminal_is_asked_and_only_yes_is_yes() {
+    let made = made();
+    for (typed, is_made) in [("n\n", false), ("\n", false), ("yes\n", true)] {
+        let repo = repo_of(&made);
+        let before = contents(&repo.tree());
+        let program = env!("CARGO_BIN_EXE_ao");
+        let command = format!("'{program}' -C '{}' --no-color defrag", repo.root().display());
+        let mut child = Command::new("script")
+            .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+            .env("HOME", repo.root())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(typed.as_bytes()).unwrap();
+        let done = child.wait_with_output().unwrap();
+        let screen = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success(), "{screen}");
+        assert!(screen.contains("+merged_from: ") && screen.contains("[y/N]"), "{screen}");
+        assert_eq!(contents(&repo.tree()) != before, is_made, "{typed:?}: {screen}");
+    }
 }
