@@ -10,7 +10,12 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(document) = Document::parse(Form::Markdown, bytes.to_vec()) else { return };
     assert_eq!(document.bytes(), bytes);
     let _ = (document.title(), document.utility(), document.maturity(), document.confidence());
-    let _ = (document.is_hidden(), document.is_resolved(), document.day("date"), sections(document.body()));
+    let _ = (
+        document.is_hidden(),
+        document.is_resolved(),
+        document.day("date"),
+        sections(document.body()),
+    );
     edit(&document, "utility", Value::from(0.25));
     edit(&document, "merged_from", Value::from(vec!["a: b", "2026-04-01-c", "no"]));
     edit(&document, "x_note", Value::from("it's \"quoted\" # and more"));

@@ -17,7 +17,8 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(document.bytes(), bytes);
     let edited = document.draft().set("utility", 0.25).finish().expect("JSON can always be edited");
     assert_eq!(edited.fields().get("utility"), Some(&Value::from(0.25)));
-    let rest = |bytes: &[u8]| bytes.iter().position(|byte| *byte == b'\n').map(|at| bytes[at..].to_vec());
+    let rest =
+        |bytes: &[u8]| bytes.iter().position(|byte| *byte == b'\n').map(|at| bytes[at..].to_vec());
     assert_eq!(rest(edited.bytes()), rest(bytes));
     let less = edited.draft().remove("utility").finish().expect("JSON can always be edited");
     let was = document.fields().iter().filter(|(key, _)| *key != "utility");
@@ -25,7 +26,9 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// What is read is written back so that it reads the same.
-fn read<T: serde::de::DeserializeOwned + serde::Serialize + PartialEq + std::fmt::Debug>(line: &[u8]) {
+fn read<T: serde::de::DeserializeOwned + serde::Serialize + PartialEq + std::fmt::Debug>(
+    line: &[u8],
+) {
     let Ok(value) = serde_json::from_slice::<T>(line) else { return };
     let text = serde_json::to_string(&value).expect("what was read can be written");
     let again: T = serde_json::from_str(&text).expect("what was written can be read");

@@ -12,7 +12,10 @@ fuzz_target!(|text: &str| {
     each_word(text, |word| words.push(word.to_owned()));
     for word in &words {
         assert!(!word.is_empty() && word.len() <= WORD_BYTES_MAX, "{word:?}");
-        assert!(!word.contains(char::is_whitespace) && !word.bytes().any(|b| b.is_ascii_uppercase()), "{word:?}");
+        assert!(
+            !word.contains(char::is_whitespace) && !word.bytes().any(|b| b.is_ascii_uppercase()),
+            "{word:?}"
+        );
         let _ = (is_stop_word(word), stem(word));
     }
     assert!(stems(text).len() <= words.len());
