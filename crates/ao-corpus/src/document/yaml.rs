@@ -2,7 +2,7 @@
 //!
 //! Most headers are plain `key: value` lines, and a corpus has tens of thousands of them: those are
 //! read here directly. Whatever is not plain beyond doubt goes to the full parser. Both give the
-//! same values (a fuzz target holds them together).
+//! same values.
 
 use ao_contract::Extra;
 use serde_json::{Number, Value};
