@@ -84,6 +84,11 @@ pub fn candidates(tree: &Tree, now: Option<Date>) -> Candidates {
             },
         };
         let Some((reason, successor)) = judged else { continue };
+        let fixed = |path: &String| tree.fixed().get(path);
+        if let Some(why) = fixed(&path).or_else(|| successor.as_ref().and_then(fixed)) {
+            candidates.kept.push((path, why.clone()));
+            continue;
+        }
         if is_pinned {
             candidates.kept.push((path, "it is pinned, or cannot be read beyond doubt".into()));
             continue;

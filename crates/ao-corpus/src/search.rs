@@ -7,13 +7,15 @@
 use ao_contract::Maturity;
 use jiff::civil::Date;
 
-use crate::index::{Broken, Facts, Index, Part, Question, RERANKED};
+use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED};
 
 /// Utility 1 adds this, utility 0 takes it away, utility 0.5 is neutral.
 pub const UTILITY_AMOUNT: f64 = 0.05;
 pub const ESTABLISHED_AMOUNT: f64 = 0.03;
 pub const CANDIDATE_AMOUNT: f64 = 0.01;
 pub const ANTI_PATTERN_AMOUNT: f64 = -0.05;
+/// The amounts add at most so much.
+const FACTOR_MAX: f64 = 1.0 + UTILITY_AMOUNT + ESTABLISHED_AMOUNT + FRESHNESS_AMOUNT;
 /// An entry of today has this, a very old one the same below zero.
 pub const FRESHNESS_AMOUNT: f64 = 0.02;
 /// At this age freshness is neutral; at twice of it half of the rest is gone.
@@ -97,6 +99,63 @@ pub fn search(index: &Index, question: &Question, asking: Asking) -> Result<Vec<
     Ok(hits)
 }
 
+/// The place of an entry, as far as it is easy to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// From 1; the one that [`search`] gives it.
+    At(u32),
+    /// Not among the first that were asked for.
+    Beyond,
+    /// Too many entries could come before it: they have to be ranked.
+    Open,
+}
+
+/// The place of an entry among the first `within`, if it can be told without ranking everything.
+pub fn quick_place(
+    index: &Index,
+    question: &Question,
+    path: &str,
+    within: usize,
+) -> Result<Place, Broken> {
+    let Some(entry) = index.find(path)? else { return Ok(Place::Beyond) };
+    let now = index.newest();
+    let factor = |entry| Ok(Amounts::of(&index.weights(entry)?, now).factor());
+    let own_factor = factor(entry)?;
+    let contest = index.contest(question, entry, |own| own * own_factor / FACTOR_MAX)?;
+    let (relevance, rivals) = match contest {
+        Contest::Absent => return Ok(Place::Beyond),
+        Contest::Open => return Ok(Place::Open),
+        Contest::Decided { relevance, rivals } => (relevance, rivals),
+    };
+    let own = relevance * own_factor;
+    let mut before = 0;
+    for rival in rivals {
+        let score = rival.relevance * factor(rival.entry)?;
+        let order = score.total_cmp(&own).then(entry.cmp(&rival.entry));
+        before += usize::from(order.is_gt());
+    }
+    let at = u32::try_from(before + 1).unwrap_or(u32::MAX);
+    Ok(if before < within { Place::At(at) } else { Place::Beyond })
+}
+
+/// The place of an entry among the first `within`, from 1.
+pub fn place(
+    index: &Index,
+    question: &Question,
+    path: &str,
+    within: usize,
+) -> Result<Option<u32>, Broken> {
+    match quick_place(index, question, path, within)? {
+        Place::At(at) => Ok(Some(at)),
+        Place::Beyond => Ok(None),
+        Place::Open => {
+            let hits = search(index, question, Asking { limit: within, as_of: None })?;
+            let at = hits.iter().position(|hit| hit.path == path);
+            Ok(at.and_then(|at| u32::try_from(at + 1).ok()))
+        }
+    }
+}
+
 /// Every number that makes up a score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
@@ -117,6 +176,81 @@ pub fn explain(index: &Index, question: &Question, hit: &Hit) -> Result<Explanat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Text;
+
+    /// Words of which a few are in every text and most in few.
+    fn word(at: u64) -> String {
+        let rank = at % 1009;
+        format!("w{}", rank * rank / 1009)
+    }
+
+    fn text(entry: u64) -> String {
+        let words = (0..20 + entry % 60).map(|at| word(entry * 7919 + at * at * 31 + at * 1013));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn index(entries: u64) -> Index {
+        let texts: Vec<(String, String)> =
+            (0..entries).map(|entry| (word(entry * 17), text(entry))).collect();
+        let all = texts.iter().enumerate().map(|(entry, (title, body))| {
+            let facts = Facts {
+                utility: Some(f64::from(u32::try_from(entry % 11).unwrap()) / 10.0),
+                maturity: [None, Some(Maturity::Established)][entry % 2],
+                ..Facts::default()
+            };
+            let body = std::slice::from_ref(body);
+            (format!("{entry:05}"), facts, (title, body))
+        });
+        let bodies: Vec<_> =
+            all.map(|(key, facts, (t, b))| (key, facts, t, [b[0].as_str()])).collect();
+        let texts = bodies.iter().map(|(key, facts, title, body)| {
+            (key.clone(), facts.clone(), Text { title, tags: "", body })
+        });
+        Index::of_texts(texts).unwrap()
+    }
+
+    /// The quick way to a place must never differ from the ranking.
+    #[test]
+    fn a_place_is_the_one_that_search_gives() {
+        const WITHIN: usize = 10;
+        let (mut decided, mut open, mut found) = (0, 0, 0);
+        for entries in [1, 30, 400, 3000] {
+            let index = index(entries);
+            for nth in 0..120 {
+                let source = nth * 37 % entries;
+                let from = text(source);
+                let words: Vec<&str> = from.split(' ').collect();
+                let start = usize::try_from(nth).unwrap() % words.len();
+                let asked = &words[start..(start + 1 + start % 9).min(words.len())];
+                let question = Question::new(&asked.join(" "));
+                let asking = Asking { limit: WITHIN, as_of: None };
+                let hits = search(&index, &question, asking).unwrap();
+                let mut wanted: Vec<usize> = hits.iter().map(|hit| hit.entry).collect();
+                wanted.extend(
+                    (0..entries)
+                        .step_by(usize::try_from(1 + entries / 23).unwrap())
+                        .map(|at| usize::try_from(at).unwrap()),
+                );
+                wanted.push(usize::try_from(source).unwrap());
+                for entry in wanted {
+                    let path = index.key(entry).unwrap();
+                    let at = hits.iter().position(|hit| hit.entry == entry);
+                    let at = at.map(|at| u32::try_from(at + 1).unwrap());
+                    assert_eq!(
+                        place(&index, &question, &path, WITHIN).unwrap(),
+                        at,
+                        "{path} {asked:?}"
+                    );
+                    match index.contest(&question, entry, |own| own * 0.8).unwrap() {
+                        Contest::Open => open += 1,
+                        _ => decided += 1,
+                    }
+                    found += u32::from(at.is_some());
+                }
+            }
+        }
+        assert!(decided > 1000 && open > 100 && found > 1000, "{decided} {open} {found}");
+    }
 
     #[test]
     fn amounts_are_bounded_and_silence_is_neutral() {

@@ -16,6 +16,8 @@ pub struct Tree {
     files: Arc<Files>,
     /// What an entry is to become; `None` for one that is to go.
     changed: BTreeMap<String, Option<Arc<Entry>>>,
+    /// Files that are not to be changed now, and why.
+    fixed: Arc<BTreeMap<String, String>>,
 }
 
 impl Tree {
@@ -24,7 +26,19 @@ impl Tree {
     pub fn list(agents: &Path) -> io::Result<Self> {
         let mut files = Files::list(agents, &SEARCHED)?;
         files.found.retain(|file| Kind::of(&file.path).is_some());
-        Ok(Self { files: Arc::new(files), changed: BTreeMap::new() })
+        Ok(Self { files: Arc::new(files), changed: BTreeMap::new(), fixed: Arc::default() })
+    }
+
+    /// Nothing is proposed for these files; each has a reason.
+    #[must_use]
+    pub fn with_fixed(mut self, fixed: BTreeMap<String, String>) -> Self {
+        self.fixed = Arc::new(fixed);
+        self
+    }
+
+    /// The files that are not to be changed now, and why.
+    pub fn fixed(&self) -> &BTreeMap<String, String> {
+        &self.fixed
     }
 
     /// Files that are there and are no entries.
@@ -80,6 +94,17 @@ impl Tree {
     /// What is to become of an entry, if anything is.
     pub fn change(&self, path: &str) -> Option<Option<Arc<Entry>>> {
         self.changed.get(path).cloned()
+    }
+
+    /// The entries that differ from those of an earlier state of this tree.
+    pub fn changed_since(&self, earlier: &Self) -> Vec<String> {
+        let is_same = |path: &String, entry: &Option<Arc<Entry>>| match earlier.changed.get(path) {
+            Some(Some(before)) => entry.as_ref().is_some_and(|entry| Arc::ptr_eq(before, entry)),
+            Some(None) => entry.is_none(),
+            None => false,
+        };
+        let changed = self.changed.iter().filter(|(path, entry)| !is_same(path, entry));
+        changed.map(|(path, _)| path.clone()).collect()
     }
 
     pub fn changes(&self) -> impl Iterator<Item = (&String, &Option<Arc<Entry>>)> {

@@ -13,7 +13,7 @@ pub use probes::{CANDIDATES_MAX, PROBES_MIN};
 
 use crate::corpus::Entry;
 use crate::index::{Broken, Index, Question};
-use crate::search::{Asking, search};
+use crate::search::{self, Place};
 
 /// Fewer probes that count prove nothing.
 pub const COUNTED_MIN: usize = 4;
@@ -33,13 +33,23 @@ pub fn ask_before(
 ) -> Result<Certificate, Broken> {
     let titled: Vec<&Entry> = successor.into_iter().collect();
     let mut asked: Vec<Probe> = Vec::new();
+    // What asks for many entries is asked last, and only for want of better.
+    let mut vague: Vec<Probe> = Vec::new();
     for (kind, query) in probes::probes(entry, &titled, index)? {
-        let strong = asked.iter().filter(|probe| is_strong(probe)).count();
-        if strong >= PROBES_MIN {
+        if asked.iter().filter(|probe| is_strong(probe)).count() >= PROBES_MIN {
             break;
         }
-        let before = place(index, &query, &entry.path)?;
-        asked.push(Probe { kind, query, before, after: None });
+        let place = search::quick_place(index, &Question::new(&query), &entry.path, FOUND_WITHIN)?;
+        let before = if let Place::At(at) = place { Some(at) } else { None };
+        let probe = Probe { kind, query, before, after: None };
+        if place == Place::Open { &mut vague } else { &mut asked }.push(probe);
+    }
+    for mut probe in vague {
+        if asked.iter().filter(|probe| probe.before.is_some()).count() >= PROBES_MIN {
+            break;
+        }
+        probe.before = place(index, &probe.query, &entry.path)?;
+        asked.push(probe);
     }
     let asked = strongest(asked);
     let counted = asked.iter().filter(|probe| probe.before.is_some()).count();
@@ -135,10 +145,7 @@ pub fn expired(index: &Index, entry: &Entry) -> Result<Certificate, Broken> {
 }
 
 fn place(index: &Index, query: &str, path: &str) -> Result<Option<u32>, Broken> {
-    let asking = Asking { limit: FOUND_WITHIN, as_of: None };
-    let hits = search(index, &Question::new(query), asking)?;
-    let at = hits.iter().position(|hit| hit.path == path);
-    Ok(at.and_then(|at| u32::try_from(at + 1).ok()))
+    search::place(index, &Question::new(query), path, FOUND_WITHIN)
 }
 
 /// A certificate as one of the sources of a change.

@@ -15,7 +15,7 @@ pub const PROBES_MIN: usize = 8;
 /// Questions that are made, of which those are kept that find the entry best.
 pub const CANDIDATES_MAX: usize = 24;
 /// Words of a question.
-const WORDS_MAX: usize = 8;
+const WORDS_MAX: usize = 12;
 /// Words of a question that is a whole sentence.
 const SENTENCE_WORDS_MAX: usize = 14;
 const WORDS_MIN: usize = 4;
@@ -56,7 +56,7 @@ pub(super) fn probes(
             Shape::Heading => heading = Some(terms),
             Shape::Code => maker.put(ProbeKind::Code, &terms[..terms.len().min(WORDS_MAX)]),
             Shape::Sentence | Shape::Item | Shape::Row => {
-                maker.sentences.push(rarest(&terms, SENTENCE_WORDS_MAX));
+                maker.put(ProbeKind::Rare, &rarest(&terms, SENTENCE_WORDS_MAX));
                 maker.numbers(&terms);
                 maker.symbols(text, &terms)?;
                 if let Some(mut words) = heading.take() {
@@ -70,14 +70,20 @@ pub(super) fn probes(
     Ok(maker.choose())
 }
 
+/// A question, and how much it asks for at once: the more, the fewer entries it means.
+#[derive(Debug, Clone)]
+struct Made {
+    query: String,
+    worth: f64,
+}
+
 struct Maker<'a> {
     index: &'a Index,
     title: BTreeSet<String>,
     rarities: BTreeMap<String, u32>,
     /// Words that more entries have ask for nothing.
     common: u32,
-    made: BTreeMap<ProbeKind, Vec<String>>,
-    sentences: Vec<Vec<Term>>,
+    made: BTreeMap<ProbeKind, Vec<Made>>,
     windows: Vec<Vec<Term>>,
 }
 
@@ -90,7 +96,7 @@ impl<'a> Maker<'a> {
         let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
         let common = (shown / COMMON_SHARE).max(COMMON_MIN);
         let (rarities, made) = (BTreeMap::new(), BTreeMap::new());
-        Self { index, title, rarities, common, made, sentences: Vec::new(), windows: Vec::new() }
+        Self { index, title, rarities, common, made, windows: Vec::new() }
     }
 
     /// The words of a text that may be asked for, each once.
@@ -124,8 +130,16 @@ impl<'a> Maker<'a> {
 
     fn put(&mut self, kind: ProbeKind, terms: &[Term]) {
         if terms.len() >= WORDS_MIN {
-            self.made.entry(kind).or_default().push(joined(terms));
+            let made = self.made(terms);
+            self.made.entry(kind).or_default().push(made);
         }
+    }
+
+    fn made(&self, terms: &[Term]) -> Made {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+        let all = self.index.shown().max(1) as f64;
+        let worth = |term: &Term| libm::log(all / f64::from(term.rarity.max(1)));
+        Made { query: joined(terms), worth: terms.iter().map(worth).sum() }
     }
 
     /// The rarest words of the whole text, a few at a time.
@@ -171,40 +185,24 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// A few of each kind, each once.
+    /// One of each kind, then those that ask for most; each once.
     fn choose(mut self) -> Vec<(ProbeKind, String)> {
-        let mut chosen: Vec<(ProbeKind, String)> = Vec::new();
+        let by_worth = |a: &Made, b: &Made| b.worth.total_cmp(&a.worth);
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        for (kind, mut made) in std::mem::take(&mut self.made) {
+            made.sort_by(by_worth);
+            let mut made = made.into_iter().map(|made| (kind, made));
+            first.extend(made.next());
+            rest.extend(made);
+        }
+        rest.sort_by(|(_, a), (_, b)| by_worth(a, b));
+        for terms in &self.windows {
+            let windows = terms.windows(WORDS_MIN + 1).step_by(STRIDE);
+            rest.extend(windows.map(|window| (ProbeKind::Rare, self.made(window))));
+        }
         let mut seen = BTreeSet::new();
-        // One of each kind, then in turns; whole sentences and the rarest words are asked first.
-        let mut sentences = std::mem::take(&mut self.sentences);
-        sentences.sort_by_key(|terms| std::cmp::Reverse(terms.len()));
-        let groups = self.made.remove(&ProbeKind::Rare).unwrap_or_default();
-        let mut order: Vec<(ProbeKind, String)> = Vec::new();
-        order.extend(
-            self.made.iter().filter_map(|(kind, made)| Some((*kind, made.first()?.clone()))),
-        );
-        for nth in 0..groups.len().max(sentences.len()) {
-            order.extend(groups.get(nth).map(|query| (ProbeKind::Rare, query.clone())));
-            let sentence = sentences.get(nth).filter(|terms| terms.len() >= WORDS_MIN);
-            order.extend(sentence.map(|terms| (ProbeKind::Rare, joined(terms))));
-        }
-        for (kind, made) in &self.made {
-            order.extend(made.iter().skip(1).map(|query| (*kind, query.clone())));
-        }
-        for (kind, query) in order {
-            if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
-                chosen.push((kind, query));
-            }
-        }
-        for terms in std::mem::take(&mut self.windows) {
-            for window in terms.windows(WORDS_MIN + 1).step_by(STRIDE) {
-                let query = joined(window);
-                if chosen.len() < CANDIDATES_MAX && seen.insert(query.clone()) {
-                    chosen.push((ProbeKind::Rare, query));
-                }
-            }
-        }
-        chosen
+        let all = first.into_iter().chain(rest).map(|(kind, made)| (kind, made.query));
+        all.filter(|(_, query)| seen.insert(query.clone())).take(CANDIDATES_MAX).collect()
     }
 }
 

@@ -198,17 +198,27 @@ struct Kept {
     referrers: BTreeMap<String, BTreeSet<String>>,
 }
 
+/// What an earlier trial of a round found out.
+#[derive(Debug, Default)]
+struct Known {
+    /// By its survivor, what was merged and what it gave.
+    merged: BTreeMap<String, (Vec<String>, Arc<Entry>)>,
+    /// Who referred to anything that goes, and the survivors.
+    referrers: Option<BTreeSet<String>>,
+}
+
 impl Round<'_> {
     /// What stays and why, and what is merged if anything is.
     fn run(&self, clusters: Vec<Cluster>) -> Result<(Refused, Option<Kept>), DefragError> {
         let mut refused = BTreeMap::new();
         let mut merges = self.asked_before(clusters, &mut refused)?;
+        let mut known = Known::default();
         for trial in 0..TRIALS_MAX {
-            let (after, queue, referrers) = self.after(&mut merges, &mut refused);
+            let (after, queue, referrers) = self.after(&mut merges, &mut refused, &mut known);
             if merges.is_empty() {
                 break;
             }
-            let index = Index::of_tree(&after)?;
+            let index = self.index.after(&after, &after.changed_since(self.base))?;
             let lost = self.ask_after(&mut merges, &index)?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
@@ -267,11 +277,12 @@ impl Round<'_> {
         &self,
         merges: &mut BTreeMap<String, Vec<Merge>>,
         refused: &mut Refused,
+        known: &mut Known,
     ) -> (Tree, Queue, BTreeMap<String, BTreeSet<String>>) {
         let mut tree = self.base.clone();
-        merges.retain(|survivor, all| match self.merged(survivor, all) {
+        merges.retain(|survivor, all| match self.merged(survivor, all, known) {
             Ok(entry) => {
-                tree.write(Arc::new(entry));
+                tree.write(entry);
                 for merge in all {
                     tree.delete(&merge.member.path);
                 }
@@ -297,16 +308,35 @@ impl Round<'_> {
                 })
             })
             .collect();
-        let referrers = rewriting::rewrite(&mut tree, &mut queue, moves);
+        let referrers = rewriting::rewrite(&mut tree, &mut queue, moves, known.referrers.as_ref());
+        // A later trial has fewer moves: nobody else refers to them, but whoever is then not merged
+        // was not looked at.
+        let members = merges.values().flatten().map(|merge| &merge.member.path);
+        let all = || referrers.keys().chain(merges.keys()).chain(members).cloned().collect();
+        known.referrers.get_or_insert_with(all);
         (tree, queue, referrers)
     }
 
-    fn merged(&self, survivor: &str, all: &[Merge]) -> Result<Entry, String> {
+    fn merged(
+        &self,
+        survivor: &str,
+        all: &[Merge],
+        known: &mut Known,
+    ) -> Result<Arc<Entry>, String> {
+        let members: Vec<String> = all.iter().map(|merge| merge.member.path.clone()).collect();
+        if let Some((of, entry)) = known.merged.get(survivor)
+            && *of == members
+        {
+            return Ok(Arc::clone(entry));
+        }
         let gone = || "it can no longer be read".to_owned();
         let entry = self.base.entry(survivor).ok_or_else(gone)?;
         let others: Option<Vec<Arc<Entry>>> =
             all.iter().map(|merge| self.base.entry(&merge.member.path)).collect();
-        merge_all(&entry, &others.ok_or_else(gone)?).map_err(|error| error.to_string())
+        let merged = merge_all(&entry, &others.ok_or_else(gone)?);
+        let merged = Arc::new(merged.map_err(|error| error.to_string())?);
+        known.merged.insert(survivor.to_owned(), (members, Arc::clone(&merged)));
+        Ok(merged)
     }
 
     /// Asks for every successor, also of what went in earlier rounds; names those that lost.

@@ -6,6 +6,7 @@ mod edits;
 mod pruning;
 mod rewriting;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -46,14 +47,15 @@ pub struct Plan {
 }
 
 /// Plans a consolidation of the corpus in `agents`. Whoever wants one generation of it holds the
-/// readers' lock meanwhile. `tell` hears what is going on.
+/// readers' lock meanwhile. What `fixed` names is left as it is. `tell` hears what is going on.
 pub fn plan(
     agents: &Path,
     parts: Parts,
     as_of: Option<Date>,
+    fixed: &BTreeMap<String, String>,
     tell: &dyn Fn(&str),
 ) -> Result<Plan, DefragError> {
-    let mut tree = Tree::list(agents)?;
+    let mut tree = Tree::list(agents)?.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
     let mut queue = rewriting::Queue::read(agents);
@@ -69,6 +71,11 @@ pub fn plan(
     }
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);
+    }
+    for (path, why) in fixed {
+        if !report.kept.iter().any(|kept| kept.path == *path) {
+            report.kept.push(kept(path, why.clone()));
+        }
     }
     let edits = edits::edits(&tree, &queue, reasons);
     if !edits.is_empty() {

@@ -33,11 +33,13 @@ impl Queue {
 }
 
 /// Each move says by which names an entry was known and by which it is known now. Gives the files
-/// that were rewritten, and to which entries they had referred.
+/// that were rewritten, and to which entries they had referred. Only the entries of `among` are
+/// looked at, if it is known that no others refer to these.
 pub(super) fn rewrite(
     tree: &mut Tree,
     queue: &mut Queue,
     moves: Vec<(Names, Names)>,
+    among: Option<&BTreeSet<String>>,
 ) -> BTreeMap<String, BTreeSet<String>> {
     let mut moves = moves;
     leave_out_ambiguous(tree, &mut moves);
@@ -48,14 +50,19 @@ pub(super) fn rewrite(
     let is_held = |path: &String| {
         Kind::of(path).is_some_and(|kind| !matches!(kind, Kind::Research | Kind::Wiki))
     };
-    let paths: Vec<String> = tree.paths().into_iter().filter(is_held).collect();
+    let is_among = |path: &String| {
+        among.is_none_or(|among| among.contains(path)) && !tree.fixed().contains_key(path)
+    };
+    let wanted_paths = tree.paths().into_iter().filter(|path| is_held(path) && is_among(path));
+    let paths: Vec<String> = wanted_paths.collect();
     let rewritten = in_parallel(&paths, |path| rewrite_entry(tree, path, &wanted, &moves));
     let mut referrers = BTreeMap::new();
     for (entry, targets) in rewritten.into_iter().flatten() {
         referrers.insert(entry.path.clone(), targets);
         tree.write(Arc::new(entry));
     }
-    if let Some(text) = queue.now()
+    if !tree.fixed().contains_key(QUEUE)
+        && let Some(text) = queue.now()
         && let Some(new) =
             rewrite_text(text, Form::JsonLine, &wanted, |at| Some(moves[at].1.clone()))
     {

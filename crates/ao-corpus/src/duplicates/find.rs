@@ -131,6 +131,7 @@ impl Finder {
         let sketcher = Sketcher::new();
         let mut paths = tree.paths();
         paths.retain(|path| Kind::of(path).is_some_and(is_compared));
+        paths.retain(|path| !tree.fixed().contains_key(path));
         let look = |path: &String| tree.entry(path).and_then(|entry| look(&entry, &sketcher));
         let looked = in_parallel(&paths, look).into_iter().flatten().collect();
         Self { sketcher, looked, stand_ins: BTreeSet::new() }

@@ -50,9 +50,9 @@ pub(super) fn batches(entries: &[Arc<Entry>]) -> Vec<Batch> {
     in_batches(entries, threads(), |batch, entry| put_entry(batch, entry, Stamp::default()))
 }
 
-/// As [`batches`], of entries that are read one by one.
-pub(super) fn tree_batches(tree: &Tree) -> Vec<Batch> {
-    in_batches(&tree.paths(), threads(), |batch, path| {
+/// As [`batches`], of those of a tree's entries that are there; they are read one by one.
+pub(super) fn tree_batches(tree: &Tree, paths: &[String]) -> Vec<Batch> {
+    in_batches(paths, threads(), |batch, path| {
         if let Some(entry) = tree.entry(path) {
             put_entry(batch, &entry, Stamp::default());
         }

@@ -76,10 +76,13 @@ impl Totals {
     }
 }
 
-/// From nothing at 0 towards `SATURATION + 1`, for counts in the title and in the body.
+/// What [`saturated`] stays under.
+pub(super) const SATURATED_MAX: f64 = SATURATION + 1.0;
+
+/// From nothing at 0 towards [`SATURATED_MAX`], for counts in the title and in the body.
 pub(super) fn saturated(resistance: f64, title: u32, body: u32) -> f64 {
     let count = TITLE * f64::from(title) + f64::from(body);
-    count * (SATURATION + 1.0) / (resistance + count)
+    count * SATURATED_MAX / (resistance + count)
 }
 
 /// A word that the question has several times.

@@ -8,6 +8,7 @@ mod assemble;
 mod build;
 mod bytes;
 mod cache;
+mod contest;
 mod draft;
 mod entry;
 mod facts;
@@ -23,6 +24,7 @@ mod source;
 mod vocabulary;
 
 pub use cache::{Keep, Opened, Place, State};
+pub use contest::Contest;
 pub use draft::Text;
 pub use entry::facts_of;
 pub use facts::{Facts, Sight};
@@ -65,7 +67,21 @@ impl Index {
 
     /// An index of a tree as it would be; entries are read one by one.
     pub fn of_tree(tree: &Tree) -> Result<Self, Broken> {
-        let batches = build::tree_batches(tree);
+        let batches = build::tree_batches(tree, &tree.paths());
+        Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
+    }
+
+    /// The index of a tree that differs from the one of this index in these entries.
+    pub fn after(&self, tree: &Tree, changed: &[String]) -> Result<Self, Broken> {
+        let mut gone = vec![false; self.len()];
+        for path in changed {
+            if let Some(entry) = self.find(path)? {
+                gone[entry] = true;
+            }
+        }
+        let keep = |entry: usize| (!gone[entry]).then(Stamp::default);
+        let mut batches = build::tree_batches(tree, changed);
+        batches.push(old::batch_of(&self.reader, keep)?);
         Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
     }
 
@@ -132,6 +148,21 @@ impl Index {
                 Ok(self.reader.weighed(entry)?.day.is_none_or(|day| day <= as_of))
             }),
         }
+    }
+
+    /// How an entry stands among all others; `needed` says of its relevance what a rival needs.
+    pub fn contest(
+        &self,
+        question: &Question,
+        entry: usize,
+        needed: impl FnOnce(f64) -> f64,
+    ) -> Result<Contest, Broken> {
+        contest::contest(&self.reader, question, entry, needed)
+    }
+
+    /// The number of an entry.
+    pub fn find(&self, key: &str) -> Result<Option<usize>, Broken> {
+        self.reader.find_entry(key)
     }
 
     /// What makes up the relevance of an entry; added up in this order it is the relevance, for an

@@ -46,6 +46,8 @@ impl Question {
 pub(super) struct AskedWord {
     /// As it was asked first.
     pub(super) text: String,
+    /// The number of the stem.
+    pub(super) id: usize,
     pub(super) record: StemRecord,
     pub(super) worth: f64,
     pub(super) weight: f64,
@@ -153,7 +155,8 @@ fn asked_word(reader: &Reader, id: usize, text: &str, count: usize) -> Result<As
     let record = reader.stem(id)?;
     let totals = &reader.whole.totals;
     let worth = totals.worth(u64::from(record.df), u64::from(record.title_df));
-    Ok(AskedWord { text: text.to_owned(), record, worth, weight: weight(worth, small(count)) })
+    let weight = weight(worth, small(count));
+    Ok(AskedWord { text: text.to_owned(), id, record, worth, weight })
 }
 
 /// Each two neighbours once.

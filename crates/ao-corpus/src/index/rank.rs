@@ -167,7 +167,7 @@ struct Hit {
 
 /// All words of the question that an entry has, in order.
 #[derive(Debug, Default)]
-struct Matches {
+pub(super) struct Matches {
     hits: Vec<Hit>,
 }
 
@@ -185,6 +185,28 @@ impl Matches {
                 self.hits.push(Hit { at: at + gaps * WINDOW, is_title, word, form });
             }
         })
+    }
+
+    /// What an entry scores at the first look, and with the second: the same numbers, added up in
+    /// the same order, as [`rank`] has them.
+    pub(super) fn relevance(
+        &mut self,
+        reader: &Reader,
+        asked: &Asked,
+        entry: usize,
+    ) -> Result<(f64, f64), Broken> {
+        self.read(reader, asked, entry)?;
+        let resistance = reader.resistance[entry];
+        let mut first = 0.0;
+        for (index, word) in asked.words.iter().enumerate() {
+            let (in_title, in_body) = self.count(|hit| hit.word == index);
+            if in_title + in_body > 0 {
+                first += word.weight * saturated(resistance, in_title, in_body);
+            }
+        }
+        let mut relevance = first;
+        self.each_second(asked, resistance, |_, adds| relevance += adds);
+        Ok((first, relevance))
     }
 
     fn count(&self, is_it: impl Fn(&Hit) -> bool) -> (u32, u32) {

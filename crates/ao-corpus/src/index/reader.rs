@@ -1,10 +1,13 @@
 //! What an index says, read as it is asked for.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
 use super::bytes::Cursor;
+use super::contest::Rows;
 use super::draft::Stamp;
 use super::facts::{Facts, WEIGHED_BYTES, Weighed, pack, read_names, unpack};
 use super::formula::Totals;
@@ -60,6 +63,16 @@ pub(super) struct StemRecord {
     forms: std::ops::Range<usize>,
 }
 
+type Numbers = HashMap<Box<[u8]>, usize>;
+
+/// Where words are, in memory, for whoever asks tens of thousands of questions.
+#[derive(Debug)]
+struct Quick {
+    stems: Numbers,
+    forms: Numbers,
+    rows: Rows,
+}
+
 /// An index that is open.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -68,6 +81,8 @@ pub(super) struct Reader {
     pub(super) entries: usize,
     /// For each entry, what its length sets against a count.
     pub(super) resistance: Vec<f64>,
+    /// Made when a contest is first asked for.
+    quick: OnceLock<Quick>,
 }
 
 impl Reader {
@@ -83,7 +98,23 @@ impl Reader {
         if entries != resistance.len() {
             return Err(Broken);
         }
-        Ok(Self { image, whole, entries, resistance })
+        Ok(Self { image, whole, entries, resistance, quick: OnceLock::new() })
+    }
+
+    /// What makes many questions quick.
+    pub(super) fn rows(&self) -> Result<&Rows, Broken> {
+        if let Some(quick) = self.quick.get() {
+            return Ok(&quick.rows);
+        }
+        let stems = self.numbers(Section::StemEnds, Section::Stems)?;
+        let forms = self.numbers(Section::FormEnds, Section::Forms)?;
+        let rows = Rows::new(stems.len());
+        Ok(&self.quick.get_or_init(|| Quick { stems, forms, rows }).rows)
+    }
+
+    fn numbers(&self, ends: Section, texts: Section) -> Result<Numbers, Broken> {
+        let count = self.image.range_of(ends).len() / 4;
+        (0..count).map(|at| Ok((self.image.text(ends, texts, at)?.into(), at))).collect()
     }
 
     pub(super) fn key(&self, entry: usize) -> Result<String, Broken> {
@@ -109,14 +140,23 @@ impl Reader {
 
     /// The stem's number, by its spelling.
     pub(super) fn find_stem(&self, stem: &str) -> Result<Option<usize>, Broken> {
-        self.find(Section::StemEnds, Section::Stems, stem)
+        match self.quick.get() {
+            Some(quick) => Ok(quick.stems.get(stem.as_bytes()).copied()),
+            None => self.find(Section::StemEnds, Section::Stems, stem),
+        }
+    }
+
+    pub(super) fn find_entry(&self, key: &str) -> Result<Option<usize>, Broken> {
+        self.find(Section::PathEnds, Section::Paths, key)
     }
 
     /// The form's number and how many entries have it.
     pub(super) fn find_form(&self, form: &str) -> Result<Option<(u32, u32)>, Broken> {
-        let Some(found) = self.find(Section::FormEnds, Section::Forms, form)? else {
-            return Ok(None);
+        let found = match self.quick.get() {
+            Some(quick) => quick.forms.get(form.as_bytes()).copied(),
+            None => self.find(Section::FormEnds, Section::Forms, form)?,
         };
+        let Some(found) = found else { return Ok(None) };
         let record = self.image.record::<8>(Section::FormRecords, found)?;
         let df = Cursor::new(&record).u32()?;
         Ok(Some((u32::try_from(found).map_err(|_| Broken)?, df)))

@@ -1,6 +1,5 @@
 //! `ao flywheel`: what was learned and used becomes knowledge.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use ao_corpus::{CLOSED, Closing, Corpus, Ledger, LedgerError, Logs, Settings, cl
 use ao_tree::{Edit, shown};
 use jiff::civil::Date;
 
-use super::proposal::{self, Proposal};
+use super::proposal::{self, Fixed, Proposal};
 use super::tree::apply::CommitArguments;
 use crate::cli::Global;
 use crate::clock::Moment;
@@ -55,8 +54,8 @@ impl Proposal for Closing {
         &self.edits
     }
 
-    fn hold_back(&mut self, paths: &BTreeSet<String>) {
-        self.hold_back(paths);
+    fn hold_back(&mut self, held: &Fixed) {
+        self.hold_back(&held.keys().cloned().collect());
     }
 }
 
@@ -64,8 +63,8 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let Command::CloseLoop(arguments) = command;
     let repo = Repo::find(global)?;
     let why = "close the loop";
-    let done = proposal::admit(&repo, why, &arguments.commit, (global, printer), |now, except| {
-        plan(&repo, arguments, now, except)
+    let done = proposal::admit(&repo, why, &arguments.commit, (global, printer), |now, fixed| {
+        plan(&repo, arguments, now, fixed)
     })?;
     let report = done.proposal.report(done.status, done.id);
     let mut fields = serde_json::to_value(&report).map_err(|error| unwritable(&error))?;
@@ -87,7 +86,7 @@ fn plan(
     repo: &Repo,
     arguments: &Arguments,
     now: Moment,
-    except: &BTreeSet<String>,
+    fixed: &Fixed,
 ) -> Result<Closing, Failure> {
     let agents = repo.agents();
     let root = repo.canonical();
@@ -99,7 +98,7 @@ fn plan(
         now: &now.rfc3339(),
         as_of: arguments.as_of,
         min_age: arguments.threshold,
-        except: except.clone(),
+        except: fixed.keys().cloned().collect(),
     };
     Ok(close_loop(&corpus, &logs, ledger, &settings))
 }

@@ -1,6 +1,5 @@
 //! `ao harvest`: what other repositories learned.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use ao_corpus::{CLOSED, Corpus, Ledger};
 use ao_tree::{Edit, shown};
 
 use super::flywheel::{unledgered, unreadable, unwritable};
-use super::proposal::{self, Proposal};
+use super::proposal::{self, Fixed, Proposal};
 use super::tree::apply::CommitArguments;
 use crate::cli::Global;
 use crate::clock::Moment;
@@ -60,8 +59,8 @@ impl Proposal for Harvesting {
         &self.edits
     }
 
-    fn hold_back(&mut self, paths: &BTreeSet<String>) {
-        self.hold_back(paths);
+    fn hold_back(&mut self, held: &Fixed) {
+        self.hold_back(&held.keys().cloned().collect());
     }
 }
 
@@ -73,8 +72,8 @@ pub(crate) fn run(
     let repo = Repo::find(global)?;
     let sources = sources(&repo, arguments, printer)?;
     let why = "harvest from other repositories";
-    let done = proposal::admit(&repo, why, &arguments.commit, (global, printer), |now, except| {
-        plan(&repo, &sources, arguments, now, except)
+    let done = proposal::admit(&repo, why, &arguments.commit, (global, printer), |now, fixed| {
+        plan(&repo, &sources, arguments, now, fixed)
     })?;
     let report = done.proposal.report(done.status, done.id);
     let mut fields = serde_json::to_value(&report).map_err(|error| unwritable(&error))?;
@@ -88,7 +87,7 @@ fn plan(
     sources: &[Source],
     arguments: &Arguments,
     now: Moment,
-    except: &BTreeSet<String>,
+    fixed: &Fixed,
 ) -> Result<Harvesting, Failure> {
     let agents = repo.agents();
     let corpus = Corpus::read(&agents, &CLOSED).map_err(|error| unreadable(&error))?;
@@ -96,7 +95,7 @@ fn plan(
     let settings = Settings {
         now: &now.rfc3339(),
         min_confidence: arguments.min_confidence,
-        except: except.clone(),
+        except: fixed.keys().cloned().collect(),
     };
     Ok(harvest::harvest(&corpus, sources, ledger, &settings))
 }

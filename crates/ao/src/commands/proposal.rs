@@ -1,6 +1,6 @@
 //! Edits that a room proposes, brought through the door: told, or committed as one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use ao_contract::{ChangeStatus, Exit};
 use ao_tree::{Disk, Door, Edit, Outcome, Preview, Request};
@@ -21,12 +21,19 @@ const TURNS_MAX: usize = 8;
 /// Where it is written down what was taken.
 const LEDGER: &str = "knowledge/taken/";
 
+/// Files that the door would not change now, and why.
+pub(crate) type Fixed = BTreeMap<String, String>;
+
 /// What a room proposes to do.
 pub(crate) trait Proposal {
     fn edits(&self) -> &[Edit];
+    /// What is left out next time if the door refuses this edit: the file, and what it was made of.
+    fn leaves_out(&self, edit: &Edit) -> Vec<String> {
+        edit.sources.iter().chain([&edit.path]).cloned().collect()
+    }
     /// These edits were not made, since somebody else was at work on the files: what depended on
     /// them did not happen.
-    fn hold_back(&mut self, paths: &BTreeSet<String>);
+    fn hold_back(&mut self, held: &Fixed);
 }
 
 /// What became of a proposal.
@@ -49,7 +56,7 @@ pub(crate) fn admit<P: Proposal>(
     why: &str,
     arguments: &CommitArguments,
     (global, printer): (&Global, &Printer),
-    plan: impl Fn(Moment, &BTreeSet<String>) -> Result<P, Failure>,
+    plan: impl Fn(Moment, &Fixed) -> Result<P, Failure>,
 ) -> Result<Admitted<P>, Failure> {
     if global.dry_run {
         let (door, _readers) = repo.read()?;
@@ -69,9 +76,7 @@ pub(crate) fn admit<P: Proposal>(
     let request = arguments.request(&writer, limits, why.to_owned())?;
     let done = writer.door.apply(Request { edits: proposal.edits().to_vec(), ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
-    let refused = done.refused.iter().map(|refused| refused.path.clone());
-    let held: BTreeSet<String> =
-        refused.chain(done.conflicts.iter().map(|conflict| conflict.path.clone())).collect();
+    let held = held_back(&done);
     if !held.is_empty() {
         proposal.hold_back(&held);
     }
@@ -85,18 +90,25 @@ pub(crate) fn admit<P: Proposal>(
     })
 }
 
+/// What the door did not make of a proposal, and why.
+pub(crate) fn held_back(done: &Outcome) -> Fixed {
+    let refused = done.refused.iter().map(|refused| (refused.path.clone(), refused.why.clone()));
+    let clashes = done.conflicts.iter().map(|clash| (clash.path.clone(), clash.why.clone()));
+    refused.chain(clashes).collect()
+}
+
 fn status_of(done: &Outcome) -> ChangeStatus {
     if done.method.is_some() { ChangeStatus::Committed } else { ChangeStatus::NothingChanged }
 }
 
 /// Plans until the door would refuse nothing of it.
-fn settle<P: Proposal>(
+pub(crate) fn settle<P: Proposal>(
     door: &Door<Disk>,
-    plan: impl Fn(&BTreeSet<String>) -> Result<P, Failure>,
+    plan: impl Fn(&Fixed) -> Result<P, Failure>,
 ) -> Result<(P, Preview), Failure> {
-    let mut except = BTreeSet::new();
+    let mut fixed = Fixed::new();
     for _ in 0..TURNS_MAX {
-        let proposal = plan(&except)?;
+        let proposal = plan(&fixed)?;
         // Each by itself: otherwise all of a group are refused for the sake of one.
         let alone = |edit: &Edit| Edit { group: None, ..edit.clone() };
         let preview = door.preview(proposal.edits().iter().map(alone).collect())?;
@@ -109,9 +121,10 @@ fn settle<P: Proposal>(
                 return Err(Failure::new(Exit::Preflight, message)
                     .hint("nothing was taken, since it could not be written down"));
             }
-            let edits = proposal.edits().iter().filter(|edit| edit.path == refused.path);
-            except.extend(edits.flat_map(|edit| edit.sources.iter().cloned()));
-            except.insert(refused.path.clone());
+            for edit in proposal.edits().iter().filter(|edit| edit.path == refused.path) {
+                let why = |path| (path, refused.why.clone());
+                fixed.extend(proposal.leaves_out(edit).into_iter().map(why));
+            }
         }
     }
     Err(Failure::new(Exit::Deferred, "the tree does not hold still: others write to it")

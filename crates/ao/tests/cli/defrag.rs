@@ -224,6 +224,35 @@ fn a_merge_that_somebody_else_broke_is_not_claimed() {
     assert!(kept.iter().any(|kept| kept["path"] == *copy), "{report:#}");
 }
 
+/// A copy that the door cannot hold stays where it is, and keeps no other from being merged.
+#[test]
+fn a_copy_that_cannot_be_changed_keeps_no_other_from_its_merge() {
+    let text = |name: &str| {
+        format!(
+            "---\nid: {name}\n---\n# Learning: Retry budget of the payment client\n\nThe payment \
+             client retries a charge 7 times with a backoff of 250 ms, because the gateway of \
+             Lisbon drops idle sockets after 40 s.\n\nSet `payment.retry.budget` in \
+             `deploy/values.yaml`, then run `make smoke-payments`; the dashboard Grebe shows the \
+             rate. Found in run 4711 of the nightly pipeline by the on-call engineer.\n"
+        )
+    };
+    let repo = TestRepo::new();
+    for name in ["a", "b", "c"] {
+        repo.write(&format!("learnings/{name}.md"), &text(name));
+    }
+    let linked = repo.agents().join("learnings/b.md");
+    std::fs::hard_link(&linked, repo.root().join("outside.md")).unwrap();
+    let before = contents(&repo.tree()).len();
+    let told = repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json();
+    assert_eq!(told["merges"].as_array().unwrap().len(), 1, "{told:#}");
+    assert!(linked.exists());
+    assert_eq!(contents(&repo.tree()).len(), before - 1, "one of the other two went");
+    let kept = told["kept"].as_array().unwrap();
+    assert!(kept.iter().any(|kept| kept["path"] == "learnings/b.md"), "{told:#}");
+    let again = repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json();
+    assert_eq!(again["merges"].as_array().unwrap().len(), 0, "{again:#}");
+}
+
 /// On a terminal the changes are shown, and made only after a yes.
 #[test]
 fn a_terminal_is_asked_and_only_yes_is_yes() {

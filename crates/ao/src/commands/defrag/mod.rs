@@ -3,15 +3,15 @@
 mod explain;
 mod tell;
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write};
 
 use ao_contract::{Defrag, DefragKept, DefragStatus, Exit};
 use ao_corpus::defrag::{DefragError, Parts, Plan, plan};
-use ao_tree::{Disk, Door, Outcome, Request};
+use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use super::proposal::{Fixed, Proposal, held_back, settle};
 use super::search::day;
 use super::tree::apply::CommitArguments;
 use super::tree::outcome;
@@ -78,15 +78,15 @@ pub(crate) fn run(
     let repo = Repo::find(global)?;
     if let Some(id) = &arguments.explain {
         let (door, _readers) = repo.read()?;
-        let planned = planned(arguments, &repo, printer)?;
+        let (planned, _) = planned(arguments, &repo, &door, printer)?;
         return explain::run(id, &planned, &door, printer);
     }
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !global.json;
     if global.dry_run || !arguments.yes && !can_ask {
         let (door, _readers) = repo.read()?;
-        let planned = planned(arguments, &repo, printer)?;
+        let (planned, preview) = planned(arguments, &repo, &door, printer)?;
         let is_something = !planned.edits.is_empty();
-        show(&door, planned, printer)?;
+        show(&planned, &preview, printer);
         if is_something && !global.dry_run {
             printer.note("Nothing was changed. Run it with --yes to make these changes.");
         }
@@ -94,13 +94,12 @@ pub(crate) fn run(
     }
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
-    let planned = planned(arguments, &repo, printer)?;
+    let (planned, preview) = planned(arguments, &repo, &writer.door, printer)?;
     if planned.edits.is_empty() {
-        show(&writer.door, planned, printer)?;
+        show(&planned, &preview, printer);
         return Ok(Exit::Done);
     }
     if !arguments.yes {
-        let preview = writer.door.preview(planned.edits.clone())?;
         printer.note(&tell::text(&planned.report, Some(&preview)));
         if !agreed()? {
             printer.note("Nothing was changed.");
@@ -110,21 +109,42 @@ pub(crate) fn run(
     commit(arguments, &writer, limits, planned, global, printer)
 }
 
-fn planned(arguments: &Arguments, repo: &Repo, printer: &Printer) -> Result<Plan, Failure> {
+impl Proposal for Plan {
+    fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// A copy that stays as it is keeps no other from being merged.
+    fn leaves_out(&self, edit: &Edit) -> Vec<String> {
+        vec![edit.path.clone()]
+    }
+
+    fn hold_back(&mut self, held: &Fixed) {
+        hold_back(&mut self.report, held);
+    }
+}
+
+fn planned(
+    arguments: &Arguments,
+    repo: &Repo,
+    door: &Door<Disk>,
+    printer: &Printer,
+) -> Result<(Plan, Preview), Failure> {
     let tell = |what: &str| printer.note(what);
-    plan(&repo.agents(), arguments.parts(), arguments.as_of, &tell).map_err(|error| match error {
-        DefragError::Io(_) => Failure::new(Exit::Failed, error.to_string())
-            .hint("nothing was changed; put right what is named, then run the command again"),
-        DefragError::Index(_) => Failure::new(Exit::Failed, error.to_string())
-            .hint("nothing was changed; run the command again when nobody edits the corpus"),
+    settle(door, |fixed| {
+        let planned = plan(&repo.agents(), arguments.parts(), arguments.as_of, fixed, &tell);
+        planned.map_err(|error| match error {
+            DefragError::Io(_) => Failure::new(Exit::Failed, error.to_string())
+                .hint("nothing was changed; put right what is named, then run the command again"),
+            DefragError::Index(_) => Failure::new(Exit::Failed, error.to_string())
+                .hint("nothing was changed; run the command again when nobody edits the corpus"),
+        })
     })
 }
 
 /// Shows what would be done.
-fn show(door: &Door<Disk>, planned: Plan, printer: &Printer) -> Result<(), Failure> {
-    let Plan { report, edits } = planned;
-    let preview = door.preview(edits)?;
-    let text = tell::text(&report, Some(&preview));
+fn show(Plan { report, .. }: &Plan, preview: &Preview, printer: &Printer) {
+    let text = tell::text(report, Some(preview));
     let mut fields = json!(report);
     fields["preview"] = json!({
         "changes": preview.changes,
@@ -133,7 +153,6 @@ fn show(door: &Door<Disk>, planned: Plan, printer: &Printer) -> Result<(), Failu
         "diff": preview.diffs.iter().map(ao_tree::FileDiff::unified).collect::<String>(),
     });
     printer.answer("defrag", fields, &text);
-    Ok(())
 }
 
 fn commit(
@@ -149,7 +168,7 @@ fn commit(
     let done = writer.door.apply(Request { edits, ..request })?;
     let expired = outcome::expire(writer, limits, printer);
     let (told, changes) = outcome::told(writer, &done, &expired, printer);
-    hold_back(&mut report, &done);
+    hold_back(&mut report, &held_back(&done));
     report.status =
         if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::NothingToDo };
     let mut fields: Value = json!(report);
@@ -159,24 +178,21 @@ fn commit(
 }
 
 /// What the door did not make, since somebody else was at work on the files, was not done.
-fn hold_back(report: &mut Defrag, done: &Outcome) {
-    let refused = done.refused.iter().map(|refused| (refused.path.as_str(), refused.why.as_str()));
-    let conflicts = done.conflicts.iter().map(|clash| (clash.path.as_str(), clash.why.as_str()));
-    let held: BTreeMap<&str, &str> = refused.chain(conflicts).collect();
+fn hold_back(report: &mut Defrag, held: &Fixed) {
     let mut kept = Vec::new();
     let mut leave = |path: &str, why: &str| {
         let path = path.to_owned();
         kept.push(DefragKept { path, why: format!("not made: {why}"), certificate: None });
     };
     report.merges.retain(|merge| {
-        let members = merge.members.iter().map(|member| member.path.as_str());
-        let mut touched = members.clone().chain([merge.survivor.as_str()]);
+        let members = merge.members.iter().map(|member| &member.path);
+        let mut touched = members.clone().chain([&merge.survivor]);
         let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
         members.for_each(|path| leave(path, why));
         false
     });
     report.prunes.retain(|prune| {
-        let Some(why) = held.get(prune.path.as_str()) else { return true };
+        let Some(why) = held.get(&prune.path) else { return true };
         leave(&prune.path, why);
         false
     });

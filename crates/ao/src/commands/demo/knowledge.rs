@@ -1,5 +1,7 @@
 //! The second half of the demo: copies become one with proof, contradictions stay two.
 
+use std::collections::BTreeMap;
+
 use ao_contract::{Certificate, Defrag};
 use ao_corpus::defrag::{self, Parts};
 use ao_corpus::index::{Index, Question};
@@ -49,7 +51,7 @@ impl Stage {
         }
         printer.note(&format!("{} `ao defrag --dedup`:", paint(STRONG, "5.")));
         let parts = Parts { dedup: true, prune: false, sweep: false };
-        let plan = defrag::plan(&self.repo.agents(), parts, None, &|_| {})
+        let plan = defrag::plan(&self.repo.agents(), parts, None, &BTreeMap::new(), &|_| {})
             .map_err(|error| broken(&error))?;
         tell(&plan.report, printer);
         self.make("consolidated", plan.edits)?;
