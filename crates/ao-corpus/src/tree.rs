@@ -8,6 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ao_tree::{Action, Edit};
+
 use crate::corpus::{Entry, Kind, SEARCHED};
 use crate::files::{File, Files, Left};
 
@@ -85,6 +87,19 @@ impl Tree {
 
     pub fn write(&mut self, entry: Arc<Entry>) {
         self.changed.insert(entry.path.clone(), Some(entry));
+    }
+
+    /// Makes an edit if it is one of an entry.
+    pub fn apply(&mut self, edit: &Edit) -> bool {
+        match &edit.action {
+            Action::Delete if self.entry(&edit.path).is_some() => self.delete(&edit.path),
+            Action::Delete => return false,
+            Action::Write(bytes) => match Entry::parse(&edit.path, || Ok(bytes.clone())) {
+                Some(Ok(entry)) => self.write(Arc::new(entry)),
+                _ => return false,
+            },
+        }
+        true
     }
 
     pub fn delete(&mut self, path: &str) {

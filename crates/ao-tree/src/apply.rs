@@ -1,9 +1,11 @@
 //! One transaction from edits to an outcome.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ao_contract::{Change, Conflict, Method};
+use ao_contract::{Change, Conflict, Fitness, Method};
 
 use crate::diff::FileDiff;
 use crate::door::{CONFLICTS, Door};
@@ -37,6 +39,25 @@ pub struct Request {
     pub grace: Duration,
     /// The most that the transaction may store.
     pub max_store_bytes: u64,
+    /// The fitness of the corpus afterwards, for the history.
+    pub fitness: Option<Fitness>,
+    /// Whoever sets this before the commit is decided gets the tree back as it was.
+    pub stop: Stop,
+}
+
+/// Asks a commit to give up while nothing is decided yet.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Option<Arc<AtomicBool>>);
+
+impl Stop {
+    pub fn when(flag: Arc<AtomicBool>) -> Self {
+        Self(Some(flag))
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_set = self.0.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_set { Err(Error::Stopped) } else { Ok(()) }
+    }
 }
 
 /// What became of a request.
@@ -138,6 +159,7 @@ impl<F: Fs> Door<F> {
         let mut work = self.stage(request, plan, &snapshot, carried, at)?;
         drop(snapshot);
         let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
+        request.stop.check()?;
         self.decide(&work, at)?;
         let finished = self.finish(&mut work, at, request.grace);
         drop(readers);

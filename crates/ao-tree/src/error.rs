@@ -29,6 +29,10 @@ pub enum Error {
     )]
     Contended { comparisons: usize, path: String },
 
+    /// Whoever asked for the commit took that back before it was decided; the tree is as it was.
+    #[error("the commit was given up before it was decided")]
+    Stopped,
+
     #[error("another run holds the lock: {holder}")]
     Locked { holder: String },
 

@@ -37,7 +37,7 @@ mod undo;
 mod verify;
 mod write;
 
-pub use apply::{Outcome, Preview, Request};
+pub use apply::{Outcome, Preview, Request, Stop};
 pub use diff::FileDiff;
 pub use disk::Disk;
 pub use door::Door;

@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use ao_contract::{
-    Change, Conflict, Extra, HistoryLine, Marker, MarkerFormat, MarkerState, Method, Record,
-    SchemaVersion, Slot,
+    Change, Conflict, Extra, Fitness, HistoryLine, Marker, MarkerFormat, MarkerState, Method,
+    Record, SchemaVersion, Slot,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub(crate) struct Script {
     pub(crate) at: String,
     pub(crate) why: String,
     pub(crate) undo_of: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fitness: Option<Fitness>,
     pub(crate) method: Method,
     pub(crate) changes: Vec<Planned>,
     /// Folders that this commit makes, and that the commits it takes back had made.
@@ -56,6 +58,7 @@ impl Script {
             at: request.at.clone(),
             why: request.why.clone(),
             undo_of: request.undo_of.clone(),
+            fitness: request.fitness.clone(),
             method,
             changes: Vec::new(),
             folders: Vec::new(),
@@ -73,6 +76,7 @@ impl Script {
             at: self.at.clone(),
             why: self.why.clone(),
             undo_of: self.undo_of.clone(),
+            fitness: self.fitness.clone(),
             changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
             folders: self.folders.clone(),
             carried: self.carried.clone(),
@@ -323,7 +327,7 @@ pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLin
         conflicts: record.conflicts.len() as u64,
         stored_bytes: stored_bytes(record),
         undo_of: record.undo_of.clone(),
-        fitness: None,
+        fitness: record.fitness.clone(),
         record: format!("undo/{}/record.json", record.id),
         record_hash: blake3::hash(&to_json(record)?).to_hex().to_string(),
         extra: Extra::default(),

@@ -10,7 +10,7 @@ use std::io;
 
 use ao_contract::{Archived, Conflicts, Extra, Method, Provenance, SchemaVersion, Slot, SlotKind};
 
-use crate::apply::Request;
+use crate::apply::{Request, Stop};
 use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, STAGING, UNDO, generation_bytes};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
@@ -118,10 +118,10 @@ impl<F: Fs> Door<F> {
             .make_dirs(&at.here, &self.layout.root_name)
             .map_err(Error::io("stage the tree"))?;
         let parts = match method {
-            Method::Exchange => self.stage_parts(plan, snapshot, &tree)?,
+            Method::Exchange => self.stage_parts(request, plan, snapshot, &tree)?,
             Method::FileByFile => Vec::new(),
         };
-        let inodes = self.stage_files(plan, &tree)?;
+        let inodes = self.stage_files(request, plan, &tree)?;
         let changes = plan.touched.iter().map(|(path, touched)| Planned {
             change: touched.change(path),
             inode: inodes.get(path).copied(),
@@ -149,7 +149,13 @@ impl<F: Fs> Door<F> {
     }
 
     /// Builds the new parts out of links to what does not change. Gives the parts that change.
-    fn stage_parts(&self, plan: &Plan, snapshot: &Snapshot, tree: &F::Dir) -> Result<Vec<usize>> {
+    fn stage_parts(
+        &self,
+        request: &Request,
+        plan: &Plan,
+        snapshot: &Snapshot,
+        tree: &F::Dir,
+    ) -> Result<Vec<usize>> {
         let mut touched: HashMap<&str, HashSet<&str>> = HashMap::new();
         for path in plan.touched.keys() {
             let (folder, name) = path.split_last();
@@ -160,16 +166,22 @@ impl<F: Fs> Door<F> {
         for &part in &parts {
             let path = &self.layout.held[part].path;
             let Part::Dir(folder) = &snapshot.parts[part] else { continue };
-            let links = Links { door: self, touched: &touched };
+            let links = Links { door: self, touched: &touched, stop: &request.stop };
             links.part(path, folder, tree)?;
         }
         Ok(parts)
     }
 
     /// Writes the edited files into the staged tree; gives their inodes.
-    fn stage_files(&self, plan: &Plan, tree: &F::Dir) -> Result<HashMap<TreePath, u64>> {
+    fn stage_files(
+        &self,
+        request: &Request,
+        plan: &Plan,
+        tree: &F::Dir,
+    ) -> Result<HashMap<TreePath, u64>> {
         let mut inodes = HashMap::new();
         for (path, touched) in &plan.touched {
+            request.stop.check()?;
             let (folder, name) = path.split_last();
             let name = OsStr::new(name);
             let stage = || -> io::Result<Option<u64>> {
@@ -471,6 +483,7 @@ struct Links<'a, F: Fs> {
     door: &'a Door<F>,
     /// For each folder: the names in it that an edit touches.
     touched: &'a HashMap<&'a str, HashSet<&'a str>>,
+    stop: &'a Stop,
 }
 
 impl<F: Fs> Links<'_, F> {
@@ -508,6 +521,7 @@ impl<F: Fs> Links<'_, F> {
             unless_gone(fs.copy_attributes((live, name), (staged, name))).map_err(doing())?;
         }
         for entry in &folder.files {
+            self.stop.check()?;
             let is_touched = touched
                 .is_some_and(|names| entry.name.to_str().is_some_and(|name| names.contains(name)));
             if is_touched {

@@ -46,6 +46,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::BadId { .. } | Error::NoSuchCommit { .. } => Exit::Usage,
         Error::Damaged { .. } => Exit::Found,
         Error::Io { .. }
+        | Error::Stopped
         | Error::Unfinished { .. }
         | Error::EmptyHistory
         | Error::SnapshotGone { .. } => Exit::Failed,
@@ -67,6 +68,7 @@ fn hint_of(error: &Error) -> String {
         Error::Io { .. } => {
             "the tree is as it was; put right what is named, then run the command again".into()
         }
+        Error::Stopped => "nothing was changed; run the command again".into(),
         Error::Unfinished { .. } => {
             "nothing is lost: put right what is named, then run `ao tree recover` to finish it"
                 .into()

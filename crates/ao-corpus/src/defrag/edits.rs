@@ -23,6 +23,22 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
+    /// An edit that comes with the plan.
+    pub(super) fn prior(&mut self, edit: &Edit) {
+        self.because(&edit.path, edit.reason.clone());
+        self.sources.entry(edit.path.clone()).or_default().extend(edit.sources.iter().cloned());
+    }
+
+    /// Edits of one group stay together, also where the plan adds to them.
+    pub(super) fn join_groups(&mut self, edits: &[Edit]) {
+        let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+        for edit in edits {
+            let Some(group) = &edit.group else { continue };
+            let lead = *first.entry(group).or_insert(&edit.path);
+            self.join(lead, &edit.path);
+        }
+    }
+
     pub(super) fn merge<'a>(
         &mut self,
         survivor: &str,
@@ -87,7 +103,12 @@ impl Reasons {
     }
 }
 
-pub(super) fn edits(tree: &Tree, queue: &Queue, mut reasons: Reasons) -> Vec<Edit> {
+pub(super) fn edits(
+    tree: &Tree,
+    queue: &Queue,
+    aside: &[&Edit],
+    mut reasons: Reasons,
+) -> Vec<Edit> {
     reasons.leads = reasons.together.values().map(|path| reasons.group(path)).collect();
     let mut edits = Vec::new();
     for (path, entry) in tree.changes() {
@@ -108,6 +129,9 @@ pub(super) fn edits(tree: &Tree, queue: &Queue, mut reasons: Reasons) -> Vec<Edi
     {
         let seen = Some(Seen::bytes(before.as_bytes()));
         edits.push(reasons.edit(QUEUE, Action::Write(after.clone().into_bytes()), seen));
+    }
+    for edit in aside {
+        edits.push(reasons.edit(&edit.path, edit.action.clone(), edit.seen.clone()));
     }
     edits
 }

@@ -14,6 +14,7 @@ use ao_contract::{Defrag, DefragKept, DefragStatus, Extra, SchemaVersion};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
+use crate::corpus::Kind;
 use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
@@ -44,21 +45,39 @@ pub enum DefragError {
 pub struct Plan {
     pub report: Defrag,
     pub edits: Vec<Edit>,
+    /// The corpus as it would be.
+    pub tree: Tree,
+}
+
+/// What a plan is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub parts: Parts,
+    /// The day to measure ages against instead of the corpus's newest.
+    pub as_of: Option<Date>,
+    /// Files that are left as they are, and why.
+    pub fixed: &'a BTreeMap<String, String>,
+    /// Edits that are to be made with those of the plan. It is made for the corpus after them.
+    pub prior: &'a [Edit],
 }
 
 /// Plans a consolidation of the corpus in `agents`. Whoever wants one generation of it holds the
-/// readers' lock meanwhile. What `fixed` names is left as it is. `tell` hears what is going on.
-pub fn plan(
-    agents: &Path,
-    parts: Parts,
-    as_of: Option<Date>,
-    fixed: &BTreeMap<String, String>,
-    tell: &dyn Fn(&str),
-) -> Result<Plan, DefragError> {
+/// readers' lock meanwhile. `tell` hears what is going on.
+pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan, DefragError> {
+    let Asked { parts, as_of, fixed, prior } = asked;
     let mut tree = Tree::list(agents)?.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
     let mut queue = rewriting::Queue::read(agents);
+    // Edits of files that are no entries.
+    let mut aside = Vec::new();
+    for edit in prior {
+        reasons.prior(edit);
+        if !tree.apply(edit) {
+            aside.push(edit);
+        }
+    }
+    reasons.join_groups(prior);
     if parts.dedup {
         let done = dedup::dedup(&mut tree, &mut queue, tell)?;
         done.tell(&tree, &mut report, &mut reasons);
@@ -73,15 +92,15 @@ pub fn plan(
         sweep_into(agents, &tree, &mut report);
     }
     for (path, why) in fixed {
-        if !report.kept.iter().any(|kept| kept.path == *path) {
+        if Kind::of(path).is_some() && !report.kept.iter().any(|kept| kept.path == *path) {
             report.kept.push(kept(path, why.clone()));
         }
     }
-    let edits = edits::edits(&tree, &queue, reasons);
+    let edits = edits::edits(&tree, &queue, &aside, reasons);
     if !edits.is_empty() {
         report.status = DefragStatus::Preview;
     }
-    Ok(Plan { report, edits })
+    Ok(Plan { report, edits, tree })
 }
 
 fn empty() -> Defrag {

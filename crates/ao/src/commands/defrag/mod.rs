@@ -6,7 +6,7 @@ mod tell;
 use std::io::{BufRead, IsTerminal, Write};
 
 use ao_contract::{Defrag, DefragKept, DefragStatus, Exit};
-use ao_corpus::defrag::{DefragError, Parts, Plan, plan};
+use ao_corpus::defrag::{Asked, DefragError, Parts, Plan, plan};
 use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -132,7 +132,8 @@ fn planned(
 ) -> Result<(Plan, Preview), Failure> {
     let tell = |what: &str| printer.note(what);
     settle(door, |fixed| {
-        let planned = plan(&repo.agents(), arguments.parts(), arguments.as_of, fixed, &tell);
+        let (parts, as_of) = (arguments.parts(), arguments.as_of);
+        let planned = plan(&repo.agents(), Asked { parts, as_of, fixed, prior: &[] }, &tell);
         planned.map_err(|error| match error {
             DefragError::Io(_) => Failure::new(Exit::Failed, error.to_string())
                 .hint("nothing was changed; put right what is named, then run the command again"),
@@ -163,7 +164,7 @@ fn commit(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let Plan { mut report, edits } = planned;
+    let Plan { mut report, edits, .. } = planned;
     let request = arguments.commit.request(writer, limits, tell::why(&report))?;
     let done = writer.door.apply(Request { edits, ..request })?;
     let expired = outcome::expire(writer, limits, printer);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ao_contract::{Certificate, Defrag};
-use ao_corpus::defrag::{self, Parts};
+use ao_corpus::defrag::{self, Asked, Parts};
 use ao_corpus::index::{Index, Question};
 use ao_corpus::lineage::{Found, Lineage};
 use ao_corpus::search::{Asking, search};
@@ -51,8 +51,10 @@ impl Stage {
         }
         printer.note(&format!("{} `ao defrag --dedup`:", paint(STRONG, "5.")));
         let parts = Parts { dedup: true, prune: false, sweep: false };
-        let plan = defrag::plan(&self.repo.agents(), parts, None, &BTreeMap::new(), &|_| {})
-            .map_err(|error| broken(&error))?;
+        let fixed = BTreeMap::new();
+        let asked = Asked { parts, as_of: None, fixed: &fixed, prior: &[] };
+        let plan =
+            defrag::plan(&self.repo.agents(), asked, &|_| {}).map_err(|error| broken(&error))?;
         tell(&plan.report, printer);
         self.make("consolidated", plan.edits)?;
         let is_old_name_found = self.is_old_name_found(&plan.report)?;
