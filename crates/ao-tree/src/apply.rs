@@ -132,16 +132,19 @@ impl<F: Fs> Door<F> {
     pub fn preview(&self, edits: Vec<Edit>) -> Result<Preview> {
         let snapshot = self.snapshot(|_| true)?;
         let mut plan = self.plan(edits, &snapshot)?;
-        plan.refused.extend(plan.clashes.drain(..).map(|clash| Refused {
-            path: clash.conflict.path,
-            why: format!("{}; what stands there would stay", clash.conflict.why),
-        }));
+        let refused = refused(&mut plan);
         Ok(Preview {
             changes: plan.touched.iter().map(|(path, touched)| touched.change(path)).collect(),
             diffs: plan.touched.iter().map(|(path, touched)| FileDiff::of(path, touched)).collect(),
-            refused: plan.refused,
+            refused,
             left: snapshot.left,
         })
+    }
+
+    /// What [`Door::apply`] would refuse now, or leave as it stands; nothing is written.
+    pub fn refusals(&self, edits: Vec<Edit>) -> Result<Vec<Refused>> {
+        let snapshot = self.snapshot(|_| true)?;
+        Ok(refused(&mut self.plan(edits, &snapshot)?))
     }
 
     /// `None` when others left nothing to do.
@@ -255,6 +258,16 @@ fn check_budget(plan: &Plan, limit_bytes: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::OverBudget { what: format!("{stored} bytes"), limit_bytes })
+}
+
+/// Everything of a plan that would not be made.
+fn refused(plan: &mut Plan) -> Vec<Refused> {
+    let mut refused = std::mem::take(&mut plan.refused);
+    refused.extend(plan.clashes.drain(..).map(|clash| Refused {
+        path: clash.conflict.path,
+        why: format!("{}; what stands there would stay", clash.conflict.why),
+    }));
+    refused
 }
 
 fn entries_in(part: &Part) -> u64 {

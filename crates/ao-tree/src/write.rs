@@ -45,6 +45,29 @@ fn replace(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
     })
 }
 
+/// Removes a file that [`replace_cache`] made; one that is not there is fine.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn remove_cache(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Gives a file or a folder another place on the same file system, durably. What stands there is
+/// not replaced.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
+    if std::fs::symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    std::fs::rename(from, to)?;
+    for dir in [from.parent(), to.parent()].into_iter().flatten() {
+        File::open(dir)?.sync_all()?;
+    }
+    Ok(())
+}
+
 /// Appends one line, durably. A last line that somebody left without its end is closed first, so
 /// that two records never run into one.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]

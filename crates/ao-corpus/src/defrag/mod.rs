@@ -103,6 +103,29 @@ pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan
     Ok(Plan { report, edits, tree })
 }
 
+impl Plan {
+    /// What was not made, since somebody else was at work on the files, was not done; each has a
+    /// reason.
+    pub fn hold_back(&mut self, held: &BTreeMap<String, String>) {
+        let report = &mut self.report;
+        let mut left = Vec::new();
+        let mut leave = |path: &str, why: &str| left.push(kept(path, format!("not made: {why}")));
+        report.merges.retain(|merge| {
+            let members = merge.members.iter().map(|member| &member.path);
+            let mut touched = members.clone().chain([&merge.survivor]);
+            let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
+            members.for_each(|path| leave(path, why));
+            false
+        });
+        report.prunes.retain(|prune| {
+            let Some(why) = held.get(&prune.path) else { return true };
+            leave(&prune.path, why);
+            false
+        });
+        report.kept.extend(left);
+    }
+}
+
 fn empty() -> Defrag {
     Defrag {
         schema_version: SchemaVersion,

@@ -38,6 +38,8 @@ pub struct Settings<'a> {
     pub min_confidence: f64,
     /// Paths that the door would not let change.
     pub except: BTreeSet<String>,
+    /// No more than so many at once; the rest is for the next time.
+    pub limit: usize,
 }
 
 /// What harvesting would change, and why.
@@ -130,6 +132,10 @@ impl Harvesting {
         }
         told.entries = other.entries.len() as u64;
         for entry in &other.entries {
+            if self.harvested.len() >= taker.settings.limit {
+                self.skip(name(&shown(&entry.path)), "left for the next time".into());
+                continue;
+            }
             match taker.take(source, entry) {
                 Ok((edit, harvested)) => {
                     told.harvested += 1;

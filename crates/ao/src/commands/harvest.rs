@@ -96,6 +96,7 @@ fn plan(
         now: &now.rfc3339(),
         min_confidence: arguments.min_confidence,
         except: fixed.keys().cloned().collect(),
+        limit: usize::MAX,
     };
     Ok(harvest::harvest(&corpus, sources, ledger, &settings))
 }

@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ao_contract::{
-    BenchMode, BenchSource, Exit, Extra, QuestionSource, RetrievalBench, SchemaVersion, Unit,
-};
+use ao_contract::{Exit, QuestionSource, RetrievalBench};
 use ao_corpus::Corpus;
-use ao_corpus::bench::{self, Dataset, Measures, Questions};
+use ao_corpus::bench::{self, Dataset, Questions};
 use ao_corpus::index::Index;
 use ao_tree::shown;
 
@@ -88,11 +86,7 @@ fn dataset(dir: &Path) -> Result<RetrievalBench, Failure> {
     };
     let set = Dataset::read(dir).map_err(|bad| fail(&bad))?;
     let score = set.score().map_err(|bad| fail(&bad))?;
-    let mut found = report(BenchMode::Dataset, "dataset", &score.mean);
-    found.entries = score.documents;
-    found.queries = score.queries;
-    found.queries_left_out = score.left_out;
-    Ok(found)
+    Ok(score.report())
 }
 
 fn live(
@@ -127,20 +121,7 @@ fn live(
     let broken = |error: ao_corpus::index::Broken| Failure::new(Exit::Failed, error.to_string());
     let index = Index::of_entries(&corpus.entries).map_err(broken)?;
     let scores = bench::score(&index, &questions).map_err(broken)?;
-    let mut found = report(BenchMode::Live, word, &scores.mean);
-    found.entries = index.shown();
-    found.queries = scores.queries;
-    found.queries_left_out = scores.left_out;
-    found.sources = scores
-        .by_source
-        .iter()
-        .map(|(source, queries, mean)| BenchSource {
-            source: *source,
-            queries: *queries,
-            ndcg_at_10: unit(mean.ndcg_at_10),
-        })
-        .collect();
-    found.questions = scores.told(&questions);
+    let found = bench::live_report(word, &index, &questions, &scores);
     if !corpus.left.is_empty() {
         printer.note(&format!("{} files were left aside.", corpus.left.len()));
     }
@@ -188,34 +169,6 @@ fn read(file: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other(format!("not a file of up to {FILE_BYTES_MAX} bytes")));
     }
     Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
-}
-
-fn report(mode: BenchMode, corpus: &str, mean: &Measures) -> RetrievalBench {
-    RetrievalBench {
-        schema_version: SchemaVersion,
-        mode,
-        corpus: corpus.to_owned(),
-        entries: 0,
-        queries: 0,
-        queries_left_out: 0,
-        ndcg_at_10: unit(mean.ndcg_at_10),
-        recall_at_5: unit(mean.recall_at_5),
-        recall_at_10: unit(mean.recall_at_10),
-        mrr_at_10: unit(mean.mrr_at_10),
-        map: unit(mean.map),
-        sources: Vec::new(),
-        questions: Vec::new(),
-        extra: Extra::new(),
-    }
-}
-
-/// Means of shares are shares.
-fn unit(value: f64) -> Unit {
-    Unit::new(value.clamp(0.0, 1.0)).unwrap_or_else(zero)
-}
-
-fn zero() -> Unit {
-    Unit::new(0.0).unwrap_or_else(|| unreachable!("0 is from 0 to 1"))
 }
 
 fn told(found: &RetrievalBench) -> String {

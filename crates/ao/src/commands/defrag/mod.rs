@@ -5,7 +5,7 @@ mod tell;
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use ao_contract::{Defrag, DefragKept, DefragStatus, Exit};
+use ao_contract::{DefragStatus, Exit};
 use ao_corpus::defrag::{Asked, DefragError, Parts, Plan, plan};
 use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
@@ -120,7 +120,7 @@ impl Proposal for Plan {
     }
 
     fn hold_back(&mut self, held: &Fixed) {
-        hold_back(&mut self.report, held);
+        self.hold_back(held);
     }
 }
 
@@ -164,40 +164,19 @@ fn commit(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let Plan { mut report, edits, .. } = planned;
-    let request = arguments.commit.request(writer, limits, tell::why(&report))?;
-    let done = writer.door.apply(Request { edits, ..request })?;
+    let mut planned = planned;
+    let request = arguments.commit.request(writer, limits, tell::why(&planned.report))?;
+    let done = writer.door.apply(Request { edits: planned.edits.clone(), ..request })?;
     let expired = outcome::expire(writer, limits, printer);
     let (told, changes) = outcome::told(writer, &done, &expired, printer);
-    hold_back(&mut report, &held_back(&done));
+    planned.hold_back(&held_back(&done));
+    let mut report = planned.report;
     report.status =
         if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::NothingToDo };
     let mut fields: Value = json!(report);
     fields["commit"] = told;
     printer.answer("defrag", fields, &format!("{}{changes}", tell::text(&report, None)));
     Ok(outcome::exit(&done, global))
-}
-
-/// What the door did not make, since somebody else was at work on the files, was not done.
-fn hold_back(report: &mut Defrag, held: &Fixed) {
-    let mut kept = Vec::new();
-    let mut leave = |path: &str, why: &str| {
-        let path = path.to_owned();
-        kept.push(DefragKept { path, why: format!("not made: {why}"), certificate: None });
-    };
-    report.merges.retain(|merge| {
-        let members = merge.members.iter().map(|member| &member.path);
-        let mut touched = members.clone().chain([&merge.survivor]);
-        let Some(why) = touched.find_map(|path| held.get(path)) else { return true };
-        members.for_each(|path| leave(path, why));
-        false
-    });
-    report.prunes.retain(|prune| {
-        let Some(why) = held.get(&prune.path) else { return true };
-        leave(&prune.path, why);
-        false
-    });
-    report.kept.extend(kept);
 }
 
 /// Asks on the terminal; anything but yes is no.

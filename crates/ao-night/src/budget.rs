@@ -1,0 +1,61 @@
+//! The rescues: how often a regression may still be let through with a warning.
+
+use std::io;
+use std::path::Path;
+
+use ao_contract::{Extra, WarnOnlyBudget};
+
+const FILE: &str = "warn-only-budget.json";
+const VERSION: u32 = 1;
+pub const RESCUES: u32 = 3;
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// Reads what is left; a repository that never spent one has all of them.
+pub fn read(state: &Path) -> Result<WarnOnlyBudget, String> {
+    let path = state.join(FILE);
+    let told = |why: String| format!("{}: {why}", path.display());
+    match std::fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full(None)),
+        Err(error) => return Err(told(error.to_string())),
+        Ok(found) if found.len() > FILE_BYTES_MAX => return Err(told("too large".into())),
+        Ok(_) => {}
+    }
+    let bytes = std::fs::read(&path).map_err(|error| told(error.to_string()))?;
+    let value = serde_json::from_slice(&bytes).map_err(|error| told(error.to_string()))?;
+    ao_contract::read(&value).map_err(|error| told(error.to_string()))
+}
+
+fn full(at: Option<String>) -> WarnOnlyBudget {
+    WarnOnlyBudget {
+        version: VERSION,
+        remaining: RESCUES,
+        initial_budget: RESCUES,
+        last_reset_at: at,
+        last_decrement_at: None,
+        extra: Extra::new(),
+    }
+}
+
+/// Restores all rescues; gives what there was before, if it could be read.
+pub fn reset(state: &Path, at: String) -> io::Result<WarnOnlyBudget> {
+    let before = read(state).unwrap_or_else(|_| full(None));
+    let fresh = WarnOnlyBudget {
+        remaining: before.initial_budget.max(RESCUES),
+        last_reset_at: Some(at),
+        ..before
+    };
+    write(state, &fresh)?;
+    Ok(fresh)
+}
+
+/// Spends one, durably, before what it rescues is committed.
+pub(crate) fn spend(state: &Path, budget: &mut WarnOnlyBudget, at: String) -> io::Result<()> {
+    budget.remaining = budget.remaining.saturating_sub(1);
+    budget.last_decrement_at = Some(at);
+    write(state, budget)
+}
+
+fn write(state: &Path, budget: &WarnOnlyBudget) -> io::Result<()> {
+    let bytes = serde_json::to_vec_pretty(budget)?;
+    ao_tree::replace_file(&state.join(FILE), &bytes)
+}

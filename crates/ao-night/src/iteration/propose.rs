@@ -1,0 +1,149 @@
+//! INGEST and REDUCE: from the corpus as it is to edits, each with its reason.
+
+use std::collections::BTreeSet;
+
+use ao_corpus::defrag::{Asked, Parts, Plan, plan};
+use ao_corpus::{CLOSED, Closing, Corpus, Ledger, Logs, Settings as Closed, close_loop};
+use ao_contract::RunStage;
+use ao_tree::Edit;
+
+use super::ingest::{Ingested, ingest};
+use super::measure::{Baseline, Measured, measure};
+use super::{Failed, Stage, Work, fault};
+use crate::propose_fixed::Fixed;
+
+/// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
+/// still.
+const TURNS_MAX: usize = 8;
+/// Without its ledger nothing may be taken.
+const LEDGER: &str = "knowledge/taken/";
+
+/// What an iteration would do.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    pub(crate) ingested: Ingested,
+    pub(crate) closing: Closing,
+    pub(crate) plan: Plan,
+    /// `None` where there is nothing to do, and so nothing to measure.
+    pub(crate) measured: Option<(Measured, Measured)>,
+}
+
+impl Proposal {
+    pub(crate) fn edits(&self) -> &[Edit] {
+        &self.plan.edits
+    }
+
+    /// What the door did not make did not happen.
+    pub(crate) fn hold_back(&mut self, fixed: &Fixed) {
+        if !fixed.is_empty() {
+            self.ingested.hold_back(fixed);
+            self.closing.hold_back(&fixed.keys().cloned().collect());
+            self.plan.hold_back(fixed);
+        }
+    }
+}
+
+/// Thinks one iteration out; nothing is written.
+pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
+    let progress = &work.progress;
+    progress.stage(RunStage::Ingest, "reading the corpus");
+    let fail = Failed::at(Stage::Ingest);
+    let corpus = Corpus::read(&work.agents, &CLOSED).map_err(|error| fail(error.to_string()))?;
+    let mut fixed = Fixed::new();
+    for _ in 0..TURNS_MAX {
+        progress.stage(RunStage::Ingest, "looking for what is new");
+        let ingested = ingest(work, &corpus, &fixed)?;
+        progress.stage(RunStage::Reduce, "judging pending learnings and feedback");
+        let closing = close(work, &corpus, &ingested, &fixed)?;
+        let plan = reduce(work, &ingested, &closing, &fixed)?;
+        let prior = ingested.edits().iter().chain(&closing.edits);
+        let refused = refused(work, &plan, &prior.map(|edit| edit.path.as_str()).collect())?;
+        if refused.is_empty() {
+            let mut proposal = Proposal { ingested, closing, plan, measured: None };
+            if !proposal.plan.edits.is_empty() {
+                progress.stage(RunStage::Measure, "measuring the corpus before and after");
+                proposal.measured = Some(measured(work, &corpus, &proposal.plan)?);
+            }
+            return Ok(proposal);
+        }
+        fixed.extend(refused);
+    }
+    Err(Failed::at(Stage::Reduce)("the tree does not hold still: others write to it".into()))
+}
+
+fn close(
+    work: &Work,
+    corpus: &Corpus,
+    ingested: &Ingested,
+    fixed: &Fixed,
+) -> Result<Closing, Failed> {
+    let fail = Failed::at(Stage::CloseLoop);
+    let logs = Logs::read(&work.agents).map_err(|error| fail(error.to_string()))?;
+    let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
+    let settings = Closed {
+        root: &work.root,
+        now: &work.clock.rfc3339(),
+        as_of: None,
+        min_age: work.settings.promote_after,
+        except: fixed.keys().cloned().collect(),
+    };
+    let closing = if ingested.edits().is_empty() {
+        close_loop(corpus, &logs, ledger, &settings)
+    } else {
+        close_loop(&corpus.after(ingested.edits()), &logs, ledger, &settings)
+    };
+    Ok(closing)
+}
+
+fn reduce(
+    work: &Work,
+    ingested: &Ingested,
+    closing: &Closing,
+    fixed: &Fixed,
+) -> Result<Plan, Failed> {
+    fault(Stage::Reduce)?;
+    let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
+    let parts = Parts { dedup: true, prune: true, sweep: true };
+    let asked = Asked { parts, as_of: None, fixed, prior: &prior };
+    plan(&work.agents, asked, &|what| work.progress.doing(what))
+        .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))
+}
+
+/// What the door would refuse, and what depends on it.
+fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Failed> {
+    let mut refused = Fixed::new();
+    if plan.edits.is_empty() {
+        return Ok(refused);
+    }
+    work.progress.doing("looking at the edits as the door will");
+    // Each by itself: otherwise all of a group are refused for the sake of one.
+    let alone = |edit: &Edit| Edit { group: None, ..edit.clone() };
+    let seen = work
+        .door
+        .refusals(plan.edits.iter().map(alone).collect())
+        .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))?;
+    for one in seen {
+        if one.path.starts_with(LEDGER) {
+            let why = format!("{} cannot be written: {}", one.path, one.why);
+            return Err(Failed::at(Stage::CloseLoop)(why));
+        }
+        // What is brought in waits where it comes from; a copy keeps no other from its merge.
+        let is_brought = |edit: &&Edit| edit.path == one.path && prior.contains(one.path.as_str());
+        for edit in plan.edits.iter().filter(is_brought) {
+            let sources = edit.sources.iter().map(|source| (source.clone(), one.why.clone()));
+            refused.extend(sources);
+        }
+        refused.insert(one.path, one.why);
+    }
+    Ok(refused)
+}
+
+fn measured(work: &Work, corpus: &Corpus, plan: &Plan) -> Result<(Measured, Measured), Failed> {
+    fault(Stage::Measure)?;
+    let fail = Failed::at(Stage::Measure);
+    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus).into());
+    let live = ao_corpus::Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
+    let before = measure(corpus, &live, baseline);
+    let after = measure(&corpus.after(&plan.edits), &plan.tree, baseline);
+    Ok((before, after))
+}

@@ -1,0 +1,188 @@
+//! The record of an iteration: what was taken in, changed and measured, and how it ended.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use ao_contract::{
+    ChangeStatus, Defrag, Extra, Finite, Iteration, IterationStatus, format_duration,
+};
+use ao_corpus::certificate::SOURCE_PREFIX;
+use ao_corpus::fitness::regressions;
+use ao_tree::{Action, Edit, Outcome};
+use serde_json::{Value, json};
+
+use super::Proposal;
+
+/// So many changes are listed; the record of the commit has all of them.
+const LISTED_MAX: usize = 2000;
+
+/// When an iteration ran.
+#[derive(Debug, Clone)]
+pub(crate) struct Timed {
+    pub(crate) run_id: String,
+    pub(crate) index: u32,
+    pub(crate) started_at: String,
+    pub(crate) finished_at: String,
+    pub(crate) took: Duration,
+}
+
+/// How an iteration ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    pub(crate) status: IterationStatus,
+    pub(crate) committed: Option<bool>,
+    /// Why it failed, was rolled back or halted.
+    pub(crate) error: Option<String>,
+    pub(crate) degraded: Vec<String>,
+    /// What is worth knowing and no failure.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Ending {
+    pub(crate) fn new(status: IterationStatus) -> Self {
+        Self { status, committed: None, error: None, degraded: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(crate) fn because(mut self, why: impl Into<String>) -> Self {
+        self.error = Some(why.into());
+        self
+    }
+}
+
+pub(crate) fn id_of(run_id: &str, index: u32) -> String {
+    format!("{run_id}-iter-{index}")
+}
+
+pub(crate) fn record(
+    timed: &Timed,
+    proposal: Option<&Proposal>,
+    outcome: Option<&Outcome>,
+    ending: Ending,
+) -> Iteration {
+    let mut iteration = Iteration {
+        id: id_of(&timed.run_id, timed.index),
+        index: NonZeroU32::new(timed.index).unwrap_or(NonZeroU32::MIN),
+        started_at: timed.started_at.clone(),
+        finished_at: timed.finished_at.clone(),
+        duration: format_duration(timed.took),
+        status: ending.status,
+        ingest: Extra::new(),
+        reduce: Extra::new(),
+        measure: Extra::new(),
+        fitness_before: ao_contract::Fitness::default(),
+        fitness_after: ao_contract::Fitness::default(),
+        fitness_delta: Finite::default(),
+        degraded: ending.degraded,
+        committed: ending.committed,
+        error: ending.error,
+        extra: Extra::new(),
+    };
+    if !ending.notes.is_empty() {
+        iteration.extra.insert("notes".into(), json!(ending.notes));
+    }
+    if let Some(proposal) = proposal {
+        fill(&mut iteration, proposal, outcome);
+    }
+    if let Some(outcome) = outcome {
+        iteration.extra.insert("commit".into(), commit(outcome));
+    }
+    iteration
+}
+
+fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome>) {
+    let is_made = outcome.is_some_and(|outcome| outcome.method.is_some());
+    let status = if is_made { ChangeStatus::Committed } else { ChangeStatus::NothingChanged };
+    let id = is_made.then(|| iteration.id.clone());
+    let closing = proposal.closing.report(status, id.clone());
+    let harvest = proposal.ingested.report(status, id);
+    let harvested = harvest.as_ref().map_or(0, |harvest| harvest.harvested.len());
+    iteration.ingest = object(json!({
+        "pending": closing.pending.len(),
+        "harvested": harvested,
+        "sources": harvest.map(|harvest| harvest.sources),
+        "learnings_added": closing.promoted + harvested as u64,
+    }));
+    iteration.reduce = reduced(&proposal.plan.report, &closing, proposal.edits());
+    let Some((before, after)) = &proposal.measured else { return };
+    iteration.fitness_before = before.fitness.map();
+    iteration.fitness_after = after.fitness.map();
+    let delta = after.fitness.composite - before.fitness.composite;
+    iteration.fitness_delta = Finite::new(rounded(delta)).unwrap_or_default();
+    let score = |bench: &Result<ao_contract::RetrievalBench, String>| match bench {
+        Ok(bench) => json!({ "ndcg_at_10": bench.ndcg_at_10, "queries": bench.queries }),
+        Err(why) => json!({ "absent": why }),
+    };
+    let fell = regressions(&before.fitness, &after.fitness);
+    let fell = fell.iter().map(|fell| {
+        json!({ "metric": fell.metric, "drop": fell.drop, "floor": fell.floor })
+    });
+    iteration.measure = object(json!({
+        "entries_before": before.fitness.entries,
+        "entries_after": after.fitness.entries,
+        "retrieval_before": score(&before.bench),
+        "retrieval_after": score(&after.bench),
+        "absent": after.fitness.absent,
+        "regressions": fell.collect::<Vec<_>>(),
+    }));
+}
+
+/// To the same number of digits as the metrics.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+fn reduced(defrag: &Defrag, closing: &ao_contract::CloseLoop, edits: &[Edit]) -> Extra {
+    let merged: usize = defrag.merges.iter().map(|merge| merge.members.len()).sum();
+    let changes: Vec<Value> = edits.iter().take(LISTED_MAX).map(change).collect();
+    object(json!({
+        "deduped": merged,
+        "merges": defrag.merges.len(),
+        "pruned": defrag.prunes.len(),
+        "promoted": closing.promoted,
+        "known": closing.known,
+        "kept_pending": closing.kept,
+        "rewards": closing.rewards,
+        "left_alone": defrag.kept.len(),
+        "for_review": defrag.review.len(),
+        "oscillating": defrag.oscillations.len(),
+        "edits": edits.len(),
+        "changes": changes,
+        "changes_left_out": edits.len().saturating_sub(LISTED_MAX),
+    }))
+}
+
+fn change(edit: &Edit) -> Value {
+    let op = if matches!(edit.action, Action::Delete) { "delete" } else { "write" };
+    // Certificates are with the commit: `ao defrag --explain` shows them.
+    let sources = edit.sources.iter().filter(|source| !source.starts_with(SOURCE_PREFIX));
+    let sources: Vec<&String> = sources.collect();
+    json!({ "path": edit.path, "op": op, "reason": edit.reason, "sources": sources })
+}
+
+fn commit(outcome: &Outcome) -> Value {
+    use ao_contract::ChangeOp;
+    let count = |op: ChangeOp| outcome.changes.iter().filter(|change| change.op == op).count();
+    json!({
+        "id": outcome.id,
+        "is_made": outcome.method.is_some(),
+        "added": count(ChangeOp::Add),
+        "changed": count(ChangeOp::Change),
+        "deleted": count(ChangeOp::Delete),
+        "carried": outcome.carried,
+        "conflicts": outcome.conflicts,
+        "refused": outcome.refused.iter().map(|refused| {
+            json!({ "path": refused.path, "why": refused.why })
+        }).collect::<Vec<_>>(),
+        "untidy": outcome.untidy,
+        "show": format!("ao tree show {}", outcome.id),
+        "diff": format!("ao tree diff {}", outcome.id),
+        "undo": format!("ao tree undo {}", outcome.id),
+    })
+}
+
+fn object(value: Value) -> Extra {
+    match value {
+        Value::Object(map) => map.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        _ => Extra::new(),
+    }
+}

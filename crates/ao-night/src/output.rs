@@ -1,0 +1,228 @@
+//! The folder of a run's artifacts: where it may be, what an earlier run left in it, and writing into
+//! it whole files only.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use ao_contract::Summary;
+use serde::Serialize;
+use serde_json::Value;
+
+pub(crate) const SUMMARY_JSON: &str = "summary.json";
+pub(crate) const SUMMARY_MARKDOWN: &str = "summary.md";
+pub(crate) const LOG: &str = "overnight.log";
+const ITERATIONS: &str = "iterations";
+/// Everything of a run that lies in the folder itself, and moves away with it.
+const ARTIFACTS: [&str; 12] = [
+    SUMMARY_JSON,
+    SUMMARY_MARKDOWN,
+    LOG,
+    "close-loop.json",
+    "metrics-health.json",
+    "retrieval-bench.json",
+    "briefing.json",
+    "briefing-fallback.json",
+    "packet-corroboration.json",
+    "defrag",
+    "council",
+    "morning-packets",
+];
+/// What only the door or the run itself may write, beneath `.agents/`.
+const OTHERS: [&str; 13] = [
+    "learnings",
+    "findings",
+    "patterns",
+    "knowledge",
+    "rpi",
+    "ao",
+    "overnight/staging",
+    "overnight/undo",
+    "overnight/archive",
+    "overnight/conflicts",
+    "overnight/quarantine",
+    "overnight/docs",
+    "overnight/cassettes",
+];
+/// A larger summary is none.
+const SUMMARY_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The folder of a run's artifacts.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub(crate) dir: PathBuf,
+}
+
+/// Why a folder cannot hold a report.
+#[derive(Debug, thiserror::Error)]
+#[error("the output directory {} {why}", .dir.display())]
+pub struct BadOutput {
+    pub dir: PathBuf,
+    pub why: String,
+}
+
+impl Output {
+    /// Checks the place and makes the folder. `dir` is absolute, `root` has no symlink on the way.
+    pub(crate) fn make(dir: &Path, root: &Path) -> Result<Self, BadOutput> {
+        let bad = |why: String| BadOutput { dir: dir.to_owned(), why };
+        if dir.components().any(|part| part == Component::ParentDir) {
+            return Err(bad("has `..` in its path".into()));
+        }
+        let (there, rest) = existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
+        let whole = there.join(&rest);
+        let agents = root.join(".agents");
+        if root.starts_with(&whole) || agents.starts_with(&whole) {
+            return Err(bad("holds the repository itself".into()));
+        }
+        if whole == agents.join("overnight") {
+            return Err(bad("is where the state of ao lies; name a folder in it".into()));
+        }
+        let others = OTHERS.iter().map(|other| agents.join(other));
+        if let Some(other) = others.chain([root.join(".git")]).find(|other| whole.starts_with(other))
+        {
+            let other = other.strip_prefix(root).unwrap_or(&other).display().to_string();
+            return Err(bad(format!("lies in {other}, which a run does not write to")));
+        }
+        // A symlink within the repository could lead anywhere, and be changed on the way.
+        if dir.starts_with(root) && whole != dir || is_symlink(dir) {
+            return Err(bad("is a symlink, or has one on the way".into()));
+        }
+        if let Some(rest) = rest.to_str().filter(|rest| !rest.is_empty()) {
+            ao_tree::make_folders(&there, rest)
+                .map_err(|error| bad(format!("cannot be made: {error}")))?;
+        }
+        if !whole.is_dir() {
+            return Err(bad("is not a folder".into()));
+        }
+        let output = Self { dir: whole };
+        // Better now than after the night.
+        let probe = output.dir.join(".ao-probe");
+        ao_tree::replace_cache(&probe, b"").and_then(|()| ao_tree::remove_cache(&probe)).map_err(
+            |error| BadOutput { dir: dir.to_owned(), why: format!("cannot be written: {error}") },
+        )?;
+        Ok(output)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Writes one artifact whole; gives its path as the summary names it.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
+        let path = self.path(name);
+        if let Some((folder, _)) = name.rsplit_once('/') {
+            ao_tree::make_folders(&self.dir, folder)?;
+        }
+        ao_tree::replace_file(&path, bytes)?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
+        let mut bytes = serde_json::to_vec_pretty(value)?;
+        bytes.push(b'\n');
+        self.write(name, &bytes)
+    }
+
+    pub(crate) fn iteration(run_id: &str, index: u32) -> String {
+        format!("{run_id}/{ITERATIONS}/iter-{index}.json")
+    }
+
+    /// The summary that lies here, if there is one that can be read.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        self.summary_in("")
+    }
+
+    pub(crate) fn summary_in(&self, folder: &str) -> Option<Summary> {
+        let path = self.dir.join(folder).join(SUMMARY_JSON);
+        let found = std::fs::metadata(&path).ok()?;
+        if !found.is_file() || found.len() > SUMMARY_BYTES_MAX {
+            return None;
+        }
+        let value: Value = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        ao_contract::read(&value).ok()
+    }
+
+    /// The iterations of a run that were finished, by their index.
+    pub(crate) fn iterations(&self, run_id: &str) -> Vec<ao_contract::Iteration> {
+        let read = |index: u32| {
+            let bytes = std::fs::read(self.path(&Self::iteration(run_id, index))).ok()?;
+            let value: Value = serde_json::from_slice(&bytes).ok()?;
+            ao_contract::read(&value).ok()
+        };
+        (1..).map_while(read).collect()
+    }
+
+    /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.
+    pub(crate) fn clear(&self) -> io::Result<Option<String>> {
+        let here: Vec<&str> =
+            ARTIFACTS.into_iter().filter(|name| self.path(name).symlink_metadata().is_ok()).collect();
+        if here.is_empty() {
+            return Ok(None);
+        }
+        let mut summary = self.summary();
+        let id = summary.as_ref().map(|summary| summary.run_id.clone());
+        let id = id.filter(|id| ao_contract::check_id(id).is_ok());
+        let folder = self.free_folder(id.as_deref().unwrap_or("unreadable"), &here);
+        ao_tree::make_folders(&self.dir, &folder)?;
+        for name in here {
+            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
+        }
+        if let Some(summary) = &mut summary {
+            let moved = self.moved(summary, &folder);
+            self.write_json(&format!("{folder}/{SUMMARY_JSON}"), &moved)?;
+        }
+        Ok(Some(folder))
+    }
+
+    /// A folder of this name that none of these files are in.
+    fn free_folder(&self, name: &str, files: &[&str]) -> String {
+        let is_free = |folder: &String| {
+            files.iter().all(|file| self.path(&format!("{folder}/{file}")).symlink_metadata().is_err())
+        };
+        let mut names = std::iter::once(name.to_owned())
+            .chain((2..).map(|nth: u32| format!("{name}-{nth}")));
+        names.find(is_free).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// The summary with the paths that its files have now.
+    fn moved(&self, summary: &Summary, folder: &str) -> Value {
+        let old = format!("{}/", self.dir.to_string_lossy());
+        let new = format!("{old}{folder}/");
+        let mut value = serde_json::to_value(summary).unwrap_or_default();
+        let mut names = vec![&mut value];
+        while let Some(value) = names.pop() {
+            match value {
+                Value::String(text) => {
+                    if let Some(rest) = text.strip_prefix(&old)
+                        && !rest.starts_with(&format!("{folder}/"))
+                    {
+                        *text = format!("{new}{rest}");
+                    }
+                }
+                Value::Array(items) => names.extend(items),
+                Value::Object(map) => names.extend(map.values_mut()),
+                _ => {}
+            }
+        }
+        value["output_dir"] = new.trim_end_matches('/').into();
+        value
+    }
+}
+
+fn is_symlink(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
+}
+
+/// The part of a path that is there, with no symlink on the way, and the rest.
+fn existing(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
+    for there in path.ancestors() {
+        match there.canonicalize() {
+            Ok(found) => {
+                let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
+                return Ok((found, rest.to_owned()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_symlink(there) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
+}

@@ -1,0 +1,112 @@
+//! What a run is doing, for whoever watches it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ao_contract::{Extra, RunNow, RunStage, SchemaVersion};
+
+use crate::clock::Clock;
+
+/// The file beneath `overnight/` that another terminal reads.
+pub const STATUS: &str = "status.json";
+/// How often it is written while nothing happens.
+const WRITTEN_EVERY: Duration = Duration::from_secs(1);
+
+/// Is told what goes on, as often as it may have changed.
+pub trait Watch {
+    fn see(&mut self, now: &RunNow);
+}
+
+/// Shared by the run and whoever works for it.
+#[derive(Debug, Clone)]
+pub struct Progress(Arc<Mutex<RunNow>>);
+
+impl Progress {
+    pub(crate) fn new(run_id: &str, output_dir: &Path, limit: Duration, clock: Clock) -> Self {
+        let now = clock.rfc3339();
+        Self(Arc::new(Mutex::new(RunNow {
+            schema_version: SchemaVersion,
+            run_id: run_id.to_owned(),
+            process: std::process::id(),
+            output_dir: output_dir.to_string_lossy().into_owned(),
+            started_at: now.clone(),
+            updated_at: now,
+            stage: RunStage::Starting,
+            iteration: None,
+            doing: String::new(),
+            found: Vec::new(),
+            seconds_left: limit.as_secs(),
+            extra: Extra::new(),
+        })))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut RunNow)) {
+        // Whoever panicked while changing it left a word of progress behind, nothing worse.
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(crate) fn stage(&self, stage: RunStage, doing: &str) {
+        self.change(|now| {
+            now.stage = stage;
+            doing.clone_into(&mut now.doing);
+        });
+    }
+
+    pub(crate) fn doing(&self, what: &str) {
+        self.change(|now| what.clone_into(&mut now.doing));
+    }
+
+    pub(crate) fn iteration(&self, index: u32) {
+        self.change(|now| now.iteration = Some(index));
+    }
+
+    pub(crate) fn found(&self, what: String) {
+        self.change(|now| now.found.push(what));
+    }
+
+    pub(crate) fn now(&self) -> RunNow {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Passes progress on: to a watcher at once, to the file at intervals.
+pub(crate) struct Teller {
+    progress: Progress,
+    /// `None` for a dry run, which leaves nothing behind.
+    file: Option<PathBuf>,
+    written: Option<(Duration, RunNow)>,
+}
+
+impl Teller {
+    pub(crate) fn new(progress: Progress, file: Option<PathBuf>) -> Self {
+        Self { progress, file, written: None }
+    }
+
+    pub(crate) fn tell(&mut self, clock: Clock, deadline: Duration, watch: &mut dyn Watch) {
+        let uptime = (clock.uptime)();
+        let mut now = self.progress.now();
+        now.seconds_left = deadline.saturating_sub(uptime).as_secs();
+        watch.see(&now);
+        let is_due = self.written.as_ref().is_none_or(|(at, before)| {
+            let is_other = (before.stage, &before.doing, &before.found)
+                != (now.stage, &now.doing, &now.found);
+            is_other || uptime.saturating_sub(*at) >= WRITTEN_EVERY
+        });
+        if is_due && let Some(file) = &self.file {
+            now.updated_at = clock.rfc3339();
+            // Progress that cannot be told is no reason to stop; the report does not need it.
+            let text = serde_json::to_vec_pretty(&now).unwrap_or_default();
+            let _ = ao_tree::replace_cache(file, &text);
+        }
+        if is_due {
+            self.written = Some((uptime, now));
+        }
+    }
+
+    pub(crate) fn end(&mut self) {
+        if let Some(file) = self.file.take() {
+            let _ = ao_tree::remove_cache(&file);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a run is told to do, with every default and every source of settings resolved.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ao_corpus::harvest::Source;
+
+use crate::queue::QueueItem;
+use crate::{Template, Wish};
+
+pub const RUN_TIMEOUT: Duration = Duration::from_secs(8 * 3600);
+/// A longer run is no night any more.
+pub const RUN_TIMEOUT_MAX: Duration = Duration::from_secs(48 * 3600);
+pub const PLATEAU_EPSILON: f64 = 0.01;
+pub const PLATEAU_WINDOW: u32 = 2;
+/// How old a pending learning must be before a night promotes it.
+pub const PROMOTE_AFTER: Duration = Duration::from_secs(24 * 3600);
+
+/// Whether a regression halts the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// It does.
+    Strict,
+    /// It does not while the repository has rescues left.
+    WarnOnly,
+}
+
+/// Whether anything is committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Real,
+    /// Everything is done but the commit.
+    DryRun,
+}
+
+/// The operator's own priorities.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    pub items: Vec<QueueItem>,
+    /// The file, relative to the repository; `None` if it lies elsewhere.
+    pub file: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Settings {
+    pub goal: String,
+    /// Absolute.
+    pub output_dir: PathBuf,
+    pub run_timeout: Duration,
+    /// As it was asked for.
+    pub requested_timeout: String,
+    pub keep_awake: Wish,
+    pub queue: Option<Queue>,
+    /// 0 is no limit.
+    pub max_iterations: u32,
+    pub plateau_epsilon: f64,
+    pub plateau_window: u32,
+    pub gate: Gate,
+    pub checkpoint_max_bytes: u64,
+    pub morning_command: Template,
+    pub harvest: Vec<Source>,
+    pub promote_after: Duration,
+    pub mode: Mode,
+}
