@@ -72,7 +72,8 @@ pub(crate) fn end_all(program: Pid, status: &mut Option<WaitStatus>) -> Tally {
 }
 
 /// The living descendants, parents before their children, with handles that cannot come to mean
-/// somebody else.
+/// somebody else. Killing children alone would do, since theirs come to us next; but a chain of 500
+/// then takes four seconds instead of a tenth of one, and a family that grows gets time to grow.
 ///
 /// An id can be given to a stranger as soon as its parent has reaped it. So a child is opened
 /// first and asked for its parent second, and that parent is one whom this process has not reaped

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ao_guard::{Bounds, How};
 
-use crate::place::{AMPLE, PATIENCE, Place, SHORT, keeper};
+use crate::place::{AMPLE, PATIENCE, Place, SHORT, keeper, wait_until};
 
 #[test]
 fn one_that_hangs_is_ended() {
@@ -50,6 +50,20 @@ fn one_that_floods_is_ended_and_its_beginning_kept() {
     assert_eq!(place.run(script, bounds).unwrap().how, How::TooMuchOutput);
     let enough = place.run("head -c 100001 /dev/zero", bounds).unwrap();
     assert_eq!((enough.how, enough.stdout.len()), (How::Exited(0), 100_001));
+}
+
+#[test]
+fn what_lies_in_the_pipe_when_all_is_over_counts_too() {
+    let place = Place::new();
+    let started = keeper().start(&place.script("head -c 60000 /dev/zero")).unwrap();
+    wait_until("all of it ends", || place.living().is_empty());
+    let bounds = Bounds { time: PATIENCE, output_bytes: 40_000 };
+    let ended = started.wait(bounds, &false.into()).unwrap();
+    assert_eq!((ended.how, ended.stdout.len()), (How::TooMuchOutput, 40_000));
+    let started = keeper().start(&place.script("head -c 60000 /dev/zero")).unwrap();
+    wait_until("all of it ends", || place.living().is_empty());
+    let ended = started.wait(AMPLE, &false.into()).unwrap();
+    assert_eq!((ended.how, ended.stdout.len()), (How::Exited(0), 60_000));
 }
 
 #[test]
