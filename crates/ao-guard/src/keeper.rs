@@ -158,7 +158,10 @@ impl Kept {
         }
         self.reap();
         let tally = descent::end_all(self.program, &mut self.status);
-        self.tell_status();
+        // How one ended who was asked to is not its own doing.
+        if wish != Some(Wish::End) {
+            self.tell_status();
+        }
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let (left_behind, survivors) = (count(tally.left_behind), count(tally.survivors));
         let _ = Word::Over { left_behind, survivors }.send(&self.control);

@@ -155,7 +155,7 @@ pub struct Running {
     control: UnixStream,
     stdout: Stream<ChildStdout>,
     stderr: Stream<ChildStderr>,
-    /// How the program itself ended, once that is known.
+    /// How the program ended, unless it was asked to.
     how: Option<How>,
     /// What the keeper said last.
     over: Option<Word>,
@@ -204,11 +204,11 @@ impl Running {
                 None
             };
             if self.over.is_some() {
-                return self.finish(bounds.output_bytes, None);
+                return self.finish(bounds.output_bytes, How::Stopped);
             }
-            if went_too_far.is_some() {
+            if let Some(how) = went_too_far {
                 self.end_tree(Ending::AskFirst, bounds.output_bytes)?;
-                return self.finish(bounds.output_bytes, went_too_far);
+                return self.finish(bounds.output_bytes, how);
             }
             let left = bounds.time.saturating_sub(self.since.elapsed());
             self.listen(left.min(STOP_TICK), bounds.output_bytes)?;
@@ -237,23 +237,23 @@ impl Running {
         loop {
             let left = after.saturating_sub(since.elapsed());
             self.listen(left, HELD_OUTPUT_BYTES)?;
-            if self.over.is_some() || left.is_zero() {
-                return Ok(self.over.is_none());
+            let is_running = self.how.is_none() && self.over.is_none();
+            if !is_running || left.is_zero() {
+                return Ok(is_running);
             }
         }
     }
 
     /// Asks the program to end, and ends it. One that had ended by itself is told as that.
     pub fn end(mut self) -> Result<Ended, Error> {
-        let how = if self.over.is_none() { Some(How::Stopped) } else { None };
         self.end_tree(Ending::AskFirst, HELD_OUTPUT_BYTES)?;
-        self.finish(HELD_OUTPUT_BYTES, how)
+        self.finish(HELD_OUTPUT_BYTES, How::Stopped)
     }
 
     /// Ends the program at once (SIGKILL), and says how it ended: it may have been quicker.
     pub fn kill(mut self) -> Result<Ended, Error> {
         self.end_tree(Ending::Kill, HELD_OUTPUT_BYTES)?;
-        self.finish(HELD_OUTPUT_BYTES, None)
+        self.finish(HELD_OUTPUT_BYTES, How::Stopped)
     }
 
     /// Has the keeper end everything, and reads on until it has.
@@ -334,16 +334,16 @@ impl Running {
         rest(&mut self.stderr, limit);
     }
 
-    fn finish(mut self, limit: usize, how: Option<How>) -> Result<Ended, Error> {
+    /// Puts together what happened; `asked` is why the program was asked to end, if it was.
+    fn finish(mut self, limit: usize, asked: How) -> Result<Ended, Error> {
         self.drain(limit);
         self.settle();
         let Some(Word::Over { left_behind, survivors }) = self.over else {
             return Err(self.lost());
         };
         let is_cut = self.stdout.is_over || self.stderr.is_over;
-        let own = self.how.unwrap_or(How::Stopped);
         Ok(Ended {
-            how: how.unwrap_or(if is_cut { How::TooMuchOutput } else { own }),
+            how: if is_cut { How::TooMuchOutput } else { self.how.unwrap_or(asked) },
             stdout: std::mem::take(&mut self.stdout.bytes),
             stderr: std::mem::take(&mut self.stderr.bytes),
             took: self.since.elapsed(),
