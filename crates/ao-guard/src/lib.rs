@@ -1,68 +1,48 @@
 //! The only room that starts another program.
 //!
-//! A program is named by its absolute path, gets nothing of our environment, nothing on standard
-//! input, and ends when the value that stands for it is dropped.
+//! A program is named by its absolute path and gets what it was granted and nothing else: the
+//! variables that are listed, one directory, an input, a time and a number of bytes to say
+//! something. It runs under a keeper: a second process of this same binary that adopts whatever
+//! the program leaves behind, and ends all of it when the program ends, when it is told to, and
+//! when the process that started it is gone, however it went.
+//!
+//! ```text
+//! ao ──socket── keeper ── program ── its children, and their children
+//!  └──────── stdout, stderr ──────┘
+//! ```
+//!
+//! What is not reached is said in `docs/guard.md`.
 
-use std::ffi::OsString;
+mod descent;
+mod find;
+mod keeper;
+mod process;
+mod program;
+mod running;
+mod wire;
+
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+
+pub use find::{NotFound, find_program, trusted_path};
+pub use keeper::serve;
+pub use program::{Bounds, Ended, How, Input, Program};
+pub use running::{Keeper, Running};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{0} is not an absolute path")]
+    #[error("{} is not an absolute path", .0.display())]
     NotAbsolute(PathBuf),
-    #[error("could not start {program}: {source}")]
+    #[error("could not start {}: {source}", program.display())]
     Start { program: PathBuf, source: io::Error },
-    #[error("could not wait for process {id}: {source}")]
-    Wait { id: u32, source: io::Error },
-}
-
-/// A running program. Dropping it ends it.
-#[derive(Debug)]
-pub struct Running {
-    child: std::process::Child,
-}
-
-impl Running {
-    /// Starts a program whose output nobody reads.
-    #[expect(clippy::disallowed_methods, reason = "this is the room that starts programs")]
-    pub fn start(
-        program: &Path,
-        arguments: impl IntoIterator<Item = OsString>,
-    ) -> Result<Self, Error> {
-        if !program.is_absolute() {
-            return Err(Error::NotAbsolute(program.to_owned()));
-        }
-        let child = Command::new(program)
-            .args(arguments)
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|source| Error::Start { program: program.to_owned(), source })?;
-        Ok(Self { child })
-    }
-
-    /// Waits until the program ends by itself.
-    pub fn wait(mut self) -> Result<ExitStatus, Error> {
-        let id = self.child.id();
-        self.child.wait().map_err(|source| Error::Wait { id, source })
-    }
-
-    /// Ends the program at once (SIGKILL), and says how it ended: it may have been quicker.
-    pub fn kill(mut self) -> Result<ExitStatus, Error> {
-        let id = self.child.id();
-        let killed = self.child.kill().and_then(|()| self.child.wait());
-        killed.map_err(|source| Error::Wait { id, source })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // A program that has ended cannot be killed; that is what was wanted.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    #[error("could not start {} in {}: {source}", program.display(), directory.display())]
+    Directory { program: PathBuf, directory: PathBuf, source: io::Error },
+    /// The program is not running either: it was never started, or it was ended.
+    #[error("could not keep hold of {}: {source}", program.display())]
+    Keeper { program: PathBuf, source: io::Error },
+    #[error(
+        "the keeper of {} was ended from outside; {ended} processes of its session were ended",
+        program.display()
+    )]
+    KeeperLost { program: PathBuf, ended: usize },
 }

@@ -2,3 +2,9 @@
 //!
 //! The lane knows the rooms below it and never another lane. It prints nothing and asks for no time,
 //! environment or home directory: the binary hands them in.
+
+pub mod awake;
+pub mod beads;
+mod host;
+
+pub use host::{Host, System};

@@ -9,5 +9,6 @@ mod printer;
 mod repo;
 
 fn main() -> std::process::ExitCode {
-    cli::run(std::env::args_os())
+    // Every program that is started has a process of this binary as its keeper.
+    ao_guard::serve(std::env::args_os()).unwrap_or_else(|| cli::run(std::env::args_os()))
 }

@@ -4,15 +4,14 @@ mod corpus;
 mod knowledge;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ao_contract::Exit;
-use ao_guard::Running;
+use ao_guard::{Bounds, How, Keeper, Program, Running};
 use ao_tree::{Disk, Door, Request, UndoScope};
 use serde_json::json;
 
@@ -28,6 +27,8 @@ const KILLS: u32 = 11;
 const LONG_GRACE: &str = "10s";
 const DONE_ALREADY: &str = "it was quicker";
 const MARKER_WAIT: Duration = Duration::from_secs(20);
+/// A commit of the demo takes milliseconds, and says little.
+const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output_bytes: 1024 * 1024 };
 
 /// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
 #[derive(Debug, clap::Args)]
@@ -196,17 +197,19 @@ impl Stage {
         let [quiet, repo, tree, apply] = ["--quiet", "-C", "tree", "apply"].map(OsStr::new);
         let [name, id, wait, grace] = ["--id", id, "--grace", grace].map(OsStr::new);
         let words = [quiet, repo, root, tree, apply, edits, name, id, wait, grace];
-        Running::start(&self.program, words.map(OsString::from)).map_err(|error| broken(&error))
+        let program = Program::new(&self.program).arguments(words).directory(&self.repo.root);
+        Keeper::this_binary().start(&program).map_err(|error| broken(&error))
     }
 
     /// Makes the commit undisturbed; gives the time it took.
     fn commit(&self, id: &str) -> Result<Duration, Failure> {
+        let started = self.start(id, "0s")?;
         let since = Instant::now();
-        let status = self.start(id, "0s")?.wait().map_err(|error| broken(&error))?;
-        if status.success() {
+        let ended = started.wait(BOUNDS, &false.into()).map_err(|error| broken(&error))?;
+        if ended.is_success() {
             Ok(since.elapsed())
         } else {
-            Err(broken(&format!("the commit ended with {status}")))
+            Err(broken(&format!("the commit ended: {:?}", ended.how)))
         }
     }
 
@@ -237,8 +240,9 @@ impl Stage {
             std::thread::sleep(moment);
             format!("after {:.1} ms", moment.as_secs_f64() * 1000.0)
         };
-        let status = child.kill().map_err(|error| broken(&error))?;
-        let found = if status.signal().is_none() { DONE_ALREADY } else { self.leavings(&id)? };
+        let ended = child.kill().map_err(|error| broken(&error))?;
+        let is_quicker = matches!(ended.how, How::Exited(_));
+        let found = if is_quicker { DONE_ALREADY } else { self.leavings(&id)? };
         self.recover()?;
         let now = self.read()?;
         let is_settled = self.door.verify()?.damage.is_empty();

@@ -1,0 +1,210 @@
+//! Morning packets as beads: made once, kept up to date, never made twice.
+//!
+//! A bead is known by the packet's id in its metadata. It is looked up before anything is written,
+//! so a `bd` that was ended half-way leaves nothing that the next night would double. What a person
+//! did with a bead counts more than what the night has to say: a closed one stays closed, one whose
+//! text was changed keeps it, and its state, priority and labels are nobody's business here.
+//!
+//! Whatever goes wrong is told and not made worse: what was linked stays linked, and the night
+//! goes on.
+
+mod bd;
+mod text;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ao_contract::{MorningPacket, StepStatus};
+use ao_guard::Bounds;
+
+use crate::host::Host;
+use bd::{Bd, Bead, Trouble};
+use text::Text;
+
+/// How far one call of `bd` may go.
+pub const CALL: Bounds = Bounds { time: Duration::from_secs(20), output_bytes: 4 * 1024 * 1024 };
+
+/// What a sync did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BeadSync {
+    pub created: usize,
+    pub updated: usize,
+    /// Beads that already said it.
+    pub unchanged: usize,
+    /// Beads that are there and could not be brought up to date.
+    pub stale: Vec<String>,
+    /// Beads whose text a person changed; it was left to them.
+    pub kept: Vec<String>,
+    /// Beads that a person closed; they stay closed.
+    pub closed: Vec<String>,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Outcome {
+    #[default]
+    Done,
+    /// Not all of it could be done, and why.
+    SoftFail(String),
+}
+
+impl BeadSync {
+    /// How many packets have a bead.
+    pub fn linked(&self) -> usize {
+        let Self { created, updated, unchanged, .. } = self;
+        created + updated + unchanged + self.stale.len() + self.kept.len() + self.closed.len()
+    }
+
+    pub fn status(&self) -> StepStatus {
+        match self.outcome {
+            Outcome::Done => StepStatus::Done,
+            Outcome::SoftFail(_) => StepStatus::SoftFail,
+        }
+    }
+
+    /// All of it in one line, for the step of the report.
+    pub fn note(&self) -> String {
+        let mut parts = Vec::new();
+        let counts = [
+            (self.created, "created"),
+            (self.updated, "updated"),
+            (self.unchanged, "as they were"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            parts.push(format!("{count} {what}"));
+        }
+        let named = [
+            (&self.stale, "not brought up to date"),
+            (&self.kept, "changed by hand and left so"),
+            (&self.closed, "closed and left so"),
+        ];
+        for (ids, what) in named.into_iter().filter(|(ids, _)| !ids.is_empty()) {
+            parts.push(format!("{} {what}", ids.join(", ")));
+        }
+        let linked = format!("{} linked", self.linked());
+        let done =
+            if parts.is_empty() { linked } else { format!("{linked}: {}", parts.join("; ")) };
+        match &self.outcome {
+            Outcome::Done => done,
+            Outcome::SoftFail(why) => format!("{done}. {why}"),
+        }
+    }
+}
+
+/// The bead of a packet, and what was done with it.
+struct Link {
+    bead: String,
+    fate: Fate,
+}
+
+enum Fate {
+    Created,
+    Updated,
+    Unchanged,
+    Stale(Trouble),
+    Kept,
+    Closed,
+}
+
+/// Gives each packet its bead. `call` bounds each call of `bd`; see [`CALL`].
+pub fn sync(
+    host: &Host,
+    packets: &mut [MorningPacket],
+    call: Bounds,
+    stop: &AtomicBool,
+) -> BeadSync {
+    let mut done = BeadSync::default();
+    if packets.is_empty() {
+        return done;
+    }
+    let path = match host.find("bd") {
+        Ok(path) => path,
+        Err(missing) => {
+            done.outcome = Outcome::SoftFail(format!("no beads: {missing}"));
+            return done;
+        }
+    };
+    let bd = Bd { host, path, call, stop };
+    let mut troubles: Vec<Trouble> = Vec::new();
+    let mut left_out = 0;
+    for packet in packets {
+        // One that hangs once hangs again, and the morning does not wait.
+        if troubles.iter().any(|trouble| trouble.is_final) {
+            left_out += 1;
+            continue;
+        }
+        match link(&bd, packet) {
+            Ok(Link { bead, fate }) => {
+                packet.bead_id = Some(bead.clone());
+                match fate {
+                    Fate::Created => done.created += 1,
+                    Fate::Updated => done.updated += 1,
+                    Fate::Unchanged => done.unchanged += 1,
+                    Fate::Kept => done.kept.push(bead),
+                    Fate::Closed => done.closed.push(bead),
+                    Fate::Stale(trouble) => {
+                        done.stale.push(bead);
+                        troubles.push(trouble);
+                    }
+                }
+            }
+            Err(trouble) => {
+                left_out += 1;
+                troubles.push(trouble);
+            }
+        }
+    }
+    done.outcome = outcome(&troubles, left_out);
+    done
+}
+
+fn outcome(troubles: &[Trouble], left_out: usize) -> Outcome {
+    let mut whys: Vec<&str> = Vec::new();
+    for trouble in troubles {
+        if !whys.contains(&trouble.what.as_str()) {
+            whys.push(&trouble.what);
+        }
+    }
+    match (whys.is_empty(), left_out) {
+        (true, _) => Outcome::Done,
+        (false, 0) => Outcome::SoftFail(whys.join("; ")),
+        (false, count) => Outcome::SoftFail(format!("{count} not linked: {}", whys.join("; "))),
+    }
+}
+
+fn link(bd: &Bd<'_>, packet: &MorningPacket) -> Result<Link, Trouble> {
+    let text = Text::of(packet);
+    let Some(bead) = bd.look_up(&packet.id)? else {
+        let bead = create(bd, packet, &text)?;
+        return Ok(Link { bead, fate: Fate::Created });
+    };
+    let fate = if bead.is_closed {
+        Fate::Closed
+    } else if is_edited(&bead) {
+        Fate::Kept
+    } else if bead.mark.as_deref() == Some(&text.mark()) {
+        Fate::Unchanged
+    } else {
+        bd.update(&bead.id, &text).map_or_else(Fate::Stale, |()| Fate::Updated)
+    };
+    Ok(Link { bead: bead.id, fate })
+}
+
+fn create(bd: &Bd<'_>, packet: &MorningPacket, text: &Text) -> Result<String, Trouble> {
+    match bd.create(packet, text) {
+        Err(trouble) if !trouble.is_final => match bd.look_up(&packet.id) {
+            // It is there although its maker failed, or said so in no words that can be read.
+            Ok(Some(bead)) => Ok(bead.id),
+            Ok(None) | Err(_) => Err(trouble),
+        },
+        other => other,
+    }
+}
+
+/// Whether a person has changed what the night last wrote. If that cannot be known they have not.
+fn is_edited(bead: &Bead) -> bool {
+    let (Some(title), Some(body), Some(mark)) = (&bead.title, &bead.description, &bead.mark) else {
+        return false;
+    };
+    text::mark_of(title, body) != *mark
+}
