@@ -25,6 +25,17 @@ impl Finite {
     pub fn get(&self) -> f64 {
         self.0.as_f64().unwrap_or_default()
     }
+
+    /// As it was written, digit by digit.
+    pub fn number(&self) -> &Number {
+        &self.0
+    }
+}
+
+impl From<Number> for Finite {
+    fn from(number: Number) -> Self {
+        Self(number)
+    }
 }
 
 impl Default for Finite {
@@ -64,6 +75,11 @@ impl Unit {
 
     pub fn get(&self) -> f64 {
         self.0.get()
+    }
+
+    /// As it was written, digit by digit.
+    pub fn number(&self) -> &Number {
+        self.0.number()
     }
 }
 
