@@ -2,3 +2,6 @@
 //!
 //! The lane knows the rooms below it and never another lane. It prints nothing and asks for no time,
 //! environment or home directory: the binary hands them in.
+
+mod columns;
+pub mod dreamscape;
