@@ -4,4 +4,10 @@
 //! environment or home directory: the binary hands them in.
 
 mod columns;
+mod docs;
 pub mod dreamscape;
+pub mod report;
+mod verdict;
+
+pub use docs::DOCS;
+pub use verdict::{Verdict, Verdicts};
