@@ -120,6 +120,11 @@ impl Fitness {
         self.0.get(metric).and_then(Value::as_f64)
     }
 
+    /// As it was written, digit by digit.
+    pub fn number(&self, metric: &str) -> Option<&Number> {
+        self.0.get(metric).and_then(Value::as_number)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().filter_map(|(metric, value)| Some((metric.as_str(), value.as_f64()?)))
     }

@@ -3,7 +3,7 @@
 //! The stages keep what they like in their parts of the record. A number is told as a count, a list
 //! as its length with the first of its items, and a map by its numbers.
 
-use ao_contract::{Iteration, IterationStatus, check_id};
+use ao_contract::{Extra, Iteration, IterationStatus, check_id};
 use serde_json::Value;
 
 use super::block::{Item, Line, code, first, strong, text, words};
@@ -24,23 +24,25 @@ pub(super) fn told(iteration: &Iteration) -> Vec<Item> {
     ];
     let mut items = Vec::new();
     for (stage, record) in stages {
-        let (mut counts, mut examples) = (Vec::new(), Vec::new());
-        for (key, value) in
-            record.iter().filter(|(key, _)| *key != "schema_version").take(FIELDS_MAX)
-        {
-            counts.extend(count(key, value));
-            examples.extend(of_list(key, value));
-        }
-        if let Some(left) = record.len().checked_sub(FIELDS_MAX).filter(|left| *left > 0) {
-            counts.push(format!("and {left} more"));
-        }
+        let counts = counts(record);
+        let examples = record.iter().take(FIELDS_MAX).flat_map(|(key, value)| of_list(key, value));
         if counts.is_empty() {
             continue;
         }
         let line = vec![strong(&format!("{stage}:")), words(&format!(" {}", counts.join(", ")))];
-        items.push(Item { line, inner: examples });
+        items.push(Item { line, inner: examples.collect() });
     }
     items
+}
+
+/// The fields of a record, each in a few words.
+pub(super) fn counts(record: &Extra) -> Vec<String> {
+    let fields = record.iter().filter(|(key, _)| *key != "schema_version").take(FIELDS_MAX);
+    let mut counts: Vec<String> = fields.flat_map(|(key, value)| count(key, value)).collect();
+    if let Some(left) = record.len().checked_sub(FIELDS_MAX).filter(|left| *left > 0) {
+        counts.push(format!("and {left} more"));
+    }
+    counts
 }
 
 fn count(key: &str, value: &Value) -> Vec<String> {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::block::{Block, Item, Line, code, strong, text, words};
-use super::facts::Facts;
+use super::facts::{Facts, is_committed};
 use super::say;
 
 /// The numbers of the health, and what each means.
@@ -46,8 +46,8 @@ fn fitness(facts: &Facts<'_>) -> Option<Block> {
         _ => "-".to_owned(),
     };
     let last = |name: &str| {
-        let after = facts.iterations().last()?.fitness_after.get(name)?;
-        serde_json::Number::from_f64(after).map(Value::Number)
+        let mut kept = facts.iterations().iter().rev().filter(|one| is_committed(one));
+        kept.find_map(|one| one.fitness_after.number(name)).cloned().map(Value::Number)
     };
     let cell = |text: String| vec![words(&text)];
     let mut rows: Vec<Vec<Line>> = Vec::new();

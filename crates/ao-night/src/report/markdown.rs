@@ -84,7 +84,8 @@ fn inline(line: &Line, place: Place) -> String {
         match span {
             Span::Text(raw) => {
                 let escaped = escaped(raw);
-                text.push_str(&if text.is_empty() { opened(&escaped) } else { escaped });
+                let is_first = text.is_empty() && place == Place::Line;
+                text.push_str(&if is_first { opened(&escaped) } else { escaped });
             }
             Span::Strong(raw) => text.push_str(&around("**", raw)),
             Span::Struck(raw) => text.push_str(&around("~~", raw)),
@@ -118,16 +119,16 @@ fn escaped(raw: &str) -> String {
 
 /// Escapes what is markup at the beginning of a line: headings, lists, rules.
 fn opened(escaped: &str) -> String {
+    let is_item = |rest: &str| rest.is_empty() || rest.starts_with([' ', '-']);
     let number = escaped.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = escaped.len() - number.len();
-    if digits > 0 && number.starts_with(['.', ')']) {
+    let is_numbered = digits > 0 && number.starts_with(['.', ')']) && is_item(&number[1..]);
+    if is_numbered {
         return format!("{}\\{number}", &escaped[..digits]);
     }
-    if escaped.starts_with(['#', '+', '-', '=', '!']) {
-        format!("\\{escaped}")
-    } else {
-        escaped.to_owned()
-    }
+    let is_listed = escaped.starts_with(['+', '-']) && is_item(&escaped[1..]);
+    let is_opened = is_listed || escaped.starts_with(['#', '=']);
+    if is_opened { format!("\\{escaped}") } else { escaped.to_owned() }
 }
 
 fn code(raw: &str, place: Place) -> String {
@@ -160,7 +161,10 @@ mod tests {
             ("- item", r"\- item"),
             ("12) x", r"12\) x"),
             ("1. x", r"1\. x"),
-            ("![a](http://x)", r"\!\[a\](http\://x)"),
+            ("![a](http://x)", r"!\[a\](http\://x)"),
+            ("-0.5", "-0.5"),
+            ("---", r"\---"),
+            ("1.5 s", "1.5 s"),
             ("<script>&amp;", r"\<script\>\&amp;"),
             ("see www.x.org", r"see www\.x.org"),
             ("a_b *c* `d` |e| ~~f~~ \\", r"a\_b \*c\* \`d\` \|e\| \~\~f\~\~ \\"),

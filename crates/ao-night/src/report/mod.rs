@@ -32,6 +32,20 @@ use facts::Facts;
 pub use facts::{Run, status};
 pub use plain::{ALERT, STRUCK};
 
+/// The headings that a report can have, in their order.
+pub const HEADINGS: [&str; 10] = [
+    "DreamScape",
+    "Terrain and health",
+    "Yield",
+    "Long-haul",
+    "What ran",
+    "Morning packets",
+    "Dream Council",
+    "Degraded",
+    "First move",
+    "Recommended commands",
+];
+
 /// The report as Markdown.
 pub fn markdown(summary: &Summary, verdicts: &Verdicts, run: Run) -> String {
     markdown::render(&blocks(&Facts::new(summary, verdicts, run)))

@@ -27,8 +27,9 @@ pub(super) fn render(blocks: &[Block], columns: usize) -> String {
     for (at, block) in blocks.iter().enumerate() {
         let is_close = matches!(block, Block::Alert(_))
             && at.checked_sub(1).is_some_and(|before| matches!(blocks[before], Block::Alert(_)));
-        let follows_heading =
-            at.checked_sub(1).is_some_and(|before| matches!(blocks[before], Block::Heading(_)));
+        let follows_heading = at
+            .checked_sub(1)
+            .is_some_and(|before| matches!(blocks[before], Block::Heading(_) | Block::Sub(_)));
         let is_scape = matches!(block, Block::Scape(_));
         if at > 0 && !is_close && (!follows_heading || is_scape) {
             text.push('\n');

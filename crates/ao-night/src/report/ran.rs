@@ -12,7 +12,7 @@ const ITERATIONS_MAX: usize = 50;
 const ARTIFACTS_MAX: usize = 40;
 
 pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
-    let parts = [steps(facts), iterations(facts), changes(facts), files(facts)];
+    let parts = [steps(facts), results(facts), iterations(facts), changes(facts), files(facts)];
     let told: Vec<Block> = parts.into_iter().flatten().collect();
     if told.is_empty() { told } else { [vec![Block::Heading("What ran")], told].concat() }
 }
@@ -35,14 +35,27 @@ fn steps(facts: &Facts<'_>) -> Vec<Block> {
     [Some(table), more(left, "steps").map(Block::Paragraph)].into_iter().flatten().collect()
 }
 
+/// What two of the steps found, as far as it is numbers.
+fn results(facts: &Facts<'_>) -> Vec<Block> {
+    let parts =
+        [("Close-loop:", &facts.summary.close_loop), ("Briefing:", &facts.summary.briefing)];
+    let told = parts.iter().filter_map(|(name, record)| {
+        let counts = changes::counts(record.as_ref()?);
+        let told =
+            if counts.is_empty() { "nothing to count".to_owned() } else { counts.join(", ") };
+        Some(Item::from(vec![strong(name), words(&format!(" {told}"))]))
+    });
+    let told: Vec<Item> = told.collect();
+    if told.is_empty() { Vec::new() } else { vec![Block::List(told)] }
+}
+
 fn iterations(facts: &Facts<'_>) -> Vec<Block> {
     let (kept, left) = first(facts.iterations(), ITERATIONS_MAX);
     if kept.is_empty() {
         return Vec::new();
     }
     let composite = |fitness: &ao_contract::Fitness| {
-        let number = fitness.get("composite").and_then(serde_json::Number::from_f64);
-        number.map_or_else(|| "-".to_owned(), |number| say::number(&number))
+        fitness.number("composite").map_or_else(|| "-".to_owned(), say::number)
     };
     let row = |one: &Iteration| -> Vec<Line> {
         let kept = match is_committed(one) {
