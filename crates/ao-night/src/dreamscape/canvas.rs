@@ -24,6 +24,10 @@ impl Canvas {
         }
     }
 
+    pub(super) fn is_free(&self, row: usize, column: usize) -> bool {
+        self.rows.get(row).and_then(|cells| cells.get(column)).is_some_and(|cell| cell == " ")
+    }
+
     /// Writes a text from a column on; what does not fit is left out.
     pub(super) fn write(&mut self, row: usize, column: usize, text: &str) {
         let Some(cells) = self.rows.get_mut(row) else { return };

@@ -45,7 +45,7 @@ fn caption(scape: &DreamScape) -> String {
         format!("{number} {}", if number == 1 { one } else { many })
     };
     let mut parts = vec![
-        format!("{} sky, wind {}", sky_name(scape.weather.sky), wind_name(scape.weather.wind)),
+        format!("{}, wind {}", sky_name(scape.weather.sky), wind_name(scape.weather.wind)),
         count(scape.entries, "entry", "entries"),
         count(scape.topics.len() as u64, "topic", "topics"),
     ];

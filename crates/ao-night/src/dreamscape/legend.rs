@@ -73,7 +73,7 @@ fn weather(text: &mut String, scape: &DreamScape, columns: usize) {
         None => "not known",
     };
     let because = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
-    let line = format!("{} sky{because}", sky_name(scape.weather.sky));
+    let line = format!("{}{because}", sky_name(scape.weather.sky));
     let _ = writeln!(text, "{}", cut(&line, columns));
     for reading in &scape.legend {
         let _ = writeln!(text, "{}", cut(&reading_line(reading), columns));
@@ -102,10 +102,10 @@ fn digits(share: &Unit) -> String {
 
 pub(super) fn sky_name(sky: Sky) -> &'static str {
     match sky {
-        Sky::Clear => "clear",
-        Sky::Fair => "fair",
-        Sky::Mixed => "mixed",
-        Sky::Overcast => "overcast",
+        Sky::Clear => "clear sky",
+        Sky::Fair => "fair sky",
+        Sky::Mixed => "mixed sky",
+        Sky::Overcast => "overcast sky",
         Sky::Storm => "storm",
         Sky::Fog => "fog",
     }

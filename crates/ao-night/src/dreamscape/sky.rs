@@ -8,6 +8,8 @@ pub(super) const ROWS: usize = 5;
 /// A bird stands for so much of sigma.
 const SIGMA_A_BIRD: f64 = 0.05;
 const BIRDS_MAX: usize = 20;
+/// Twenty birds are the whole of sigma, whatever the last digit says.
+const NOTHING: f64 = 1e-9;
 
 const SUN: [&str; 5] = [r"   \ | /", r"    .-.", r"-- (   ) --", r"    `-'", r"   / | \"];
 const CLOUD: [&str; 3] = [r"    .--.", r" .-(    ).", r"(___.__)__)"];
@@ -26,7 +28,6 @@ pub(super) fn draw(canvas: &mut Canvas, scape: &DreamScape) {
         }
         Sky::Fog => (false, &[]),
     };
-    birds(canvas, scape);
     if has_sun {
         for (row, line) in SUN.iter().enumerate() {
             canvas.stamp(row, columns / 16, line);
@@ -48,6 +49,7 @@ pub(super) fn draw(canvas: &mut Canvas, scape: &DreamScape) {
             }
         }
     }
+    birds(canvas, scape);
 }
 
 /// A cloud hides what is behind it.
@@ -59,7 +61,7 @@ fn blot(canvas: &mut Canvas, row: usize, column: usize, line: &str) {
 fn rain(canvas: &mut Canvas, row: usize, column: usize) {
     for down in row..=ROWS {
         for drop in (column + 1 + down % 2..column + CLOUD_COLUMNS - 1).step_by(3) {
-            canvas.put(down, drop, '/');
+            canvas.put(down, drop, '\'');
         }
     }
     if column.is_multiple_of(2) {
@@ -69,18 +71,21 @@ fn rain(canvas: &mut Canvas, row: usize, column: usize) {
     }
 }
 
-/// Where the birds are is of no meaning; how many there are is.
+/// Where the birds are is of no meaning; how many there are is, so none hides another thing or is
+/// hidden.
 fn birds(canvas: &mut Canvas, scape: &DreamScape) {
     let sigma = scape.legend.iter().find(|reading| reading.name == "sigma");
     let sigma = sigma.and_then(|reading| reading.value.as_ref()).map_or(0.0, Finite::get);
     let columns = canvas.columns();
-    let wanted = (1..=BIRDS_MAX)
-        .filter(|bird| {
-            u32::try_from(*bird).is_ok_and(|bird| sigma >= f64::from(bird) * SIGMA_A_BIRD)
-        })
-        .count();
-    for bird in 0..wanted {
-        let (row, column) = ((bird * 3 + bird / 4) % ROWS, (bird * 37 + 23) % columns.max(1));
-        canvas.put(row, column, 'v');
+    for bird in 0..BIRDS_MAX {
+        let Ok(number) = u32::try_from(bird + 1) else { return };
+        if sigma + NOTHING < f64::from(number) * SIGMA_A_BIRD {
+            return;
+        }
+        let (row, start) = ((bird * 3 + bird / 4) % ROWS, bird * 37 + 23);
+        let places = (start..start + columns).map(|column| column % columns);
+        if let Some(column) = places.into_iter().find(|column| canvas.is_free(row, *column)) {
+            canvas.put(row, column, 'v');
+        }
     }
 }

@@ -200,6 +200,7 @@ fn any_landscape_can_be_drawn_at_any_width() {
             assert!(widest <= columns.clamp(COLUMNS_MIN, COLUMNS_MAX), "{columns}\n{picture}");
             assert!(!picture.contains('\u{1b}') && !picture.contains("NaN"), "{picture}");
         }
+        assert_valid(&scape);
     }
     let empty = survey(&corpora[0]);
     assert_eq!((empty.weather.sky, empty.topics.len()), (Sky::Fog, 0));
@@ -211,4 +212,37 @@ fn any_landscape_can_be_drawn_at_any_width() {
     }
     huge.topics = huge.topics.iter().cycle().take(300).cloned().collect();
     assert!(draw(&huge, 100).lines().all(|line| width(line) <= COLUMNS_MAX));
+}
+
+#[test]
+fn as_many_birds_as_the_legend_says_under_any_sky() {
+    let mut scape = survey(&learnings("only", 3, "2026-01-01"));
+    scape.legend = vec![ao_contract::Reading {
+        name: "sigma".into(),
+        value: None,
+        at: String::new(),
+        absent: None,
+        extra: ao_contract::Extra::new(),
+    }];
+    for sky in [Sky::Clear, Sky::Fair, Sky::Mixed, Sky::Overcast, Sky::Storm, Sky::Fog] {
+        scape.weather.sky = sky;
+        for (sigma, birds) in [(0.0, 0), (0.049, 0), (0.05, 1), (0.15, 3), (0.6, 12), (1.0, 20)] {
+            scape.legend[0].value = ao_contract::Finite::new(sigma);
+            let picture = draw(&scape, 80);
+            let seen = picture.lines().skip(2).take(5).flat_map(str::chars).filter(|c| *c == 'v');
+            assert_eq!(seen.count(), birds, "{sky:?} {sigma}\n{picture}");
+        }
+    }
+}
+
+/// What is written is what the schema says.
+fn assert_valid(scape: &DreamScape) {
+    let schemas = ao_contract::schemas();
+    let schema = schemas.iter().find(|one| one.name == "dreamscape").unwrap();
+    let value = serde_json::to_value(scape).unwrap();
+    let validator = jsonschema::validator_for(&schema.schema).unwrap();
+    if let Err(error) = validator.validate(&value) {
+        panic!("{}: {error}", error.instance_path());
+    }
+    assert_eq!(ao_contract::check("dreamscape", &value).unwrap(), value);
 }

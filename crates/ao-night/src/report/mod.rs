@@ -74,3 +74,6 @@ fn blocks(facts: &Facts<'_>) -> Vec<Block> {
     ];
     sections.iter().flat_map(|section| section(facts)).collect()
 }
+
+#[cfg(test)]
+mod tests;

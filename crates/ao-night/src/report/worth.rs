@@ -36,7 +36,7 @@ pub(super) fn yields(facts: &Facts<'_>) -> Vec<Block> {
         )),
     ]);
     items.push(vec![strong("Linked to beads:"), words(&format!(" {}", found.bead_sync_count))]);
-    let asked = found.council_completed_count + found.council_failed_count;
+    let asked = found.council_completed_count.saturating_add(found.council_failed_count);
     let council = if asked == 0 {
         " nobody was asked".to_owned()
     } else {
