@@ -305,6 +305,7 @@ fn no_text_of_a_file_becomes_markup_or_acts_on_a_terminal() {
         "`word` ``` \u{7}\u{8}",
         "\u{1b}[2J\u{1b}]52;c;AAAA\u{7}word",
         "<script>alert(1)</script><!-- ",
+        "out`<script>alert(2)</script>`in",
         "![word](https://evil.example/x.png) [w](javascript:x) www.evil.example",
         "\u{202e}drow\u{2066}\u{200b}\u{2028}# word\u{85}",
         "- [ ] word **bold** __b__ ~~s~~ &lt; \\",
@@ -360,12 +361,16 @@ fn is_harmless(markdown: &str, text: &str) -> bool {
 fn what_looks_like_a_secret_is_masked() {
     let repo = TestRepo::new();
     let token = format!("ghp_{}", "a1B2".repeat(10));
-    for text in [
+    let block =
+        format!("x\n-----BEGIN {0}-----\n{1}\n-----END {0}-----", "PRIVATE KEY", &token[4..]);
+    let texts = [
         token.clone(),
         format!("use {token} here"),
         format!("https://x:{token}@host/"),
         format!("ghp_\u{1b}[0m{}", &token[4..]),
-    ] {
+        block,
+    ];
+    for text in texts {
         let (markdown, plain) = repo.shown(&with_texts(&v2(), &text, &WORDS));
         for shown in [markdown, plain] {
             assert!(!shown.contains(&token[4..30]) && shown.contains("[masked"), "{shown}");
