@@ -27,6 +27,7 @@ mod council;
 mod curator;
 mod cycle;
 mod defrag;
+mod dreamscape;
 mod duration;
 mod edits;
 mod exit;
@@ -77,6 +78,7 @@ pub use defrag::{
     Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPrune, DefragStatus,
     Oscillation, PruneRule,
 };
+pub use dreamscape::{Connection, DreamScape, NamedBy, Reading, Sky, Topic, Weather, Wind};
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};
 pub use edits::{Edit, Edits};
 pub use exit::Exit;

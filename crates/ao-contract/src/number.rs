@@ -25,6 +25,17 @@ impl Finite {
     pub fn get(&self) -> f64 {
         self.0.as_f64().unwrap_or_default()
     }
+
+    /// As it was written, digit by digit.
+    pub fn number(&self) -> &Number {
+        &self.0
+    }
+}
+
+impl From<Number> for Finite {
+    fn from(number: Number) -> Self {
+        Self(number)
+    }
 }
 
 impl Default for Finite {
@@ -65,6 +76,11 @@ impl Unit {
     pub fn get(&self) -> f64 {
         self.0.get()
     }
+
+    /// As it was written, digit by digit.
+    pub fn number(&self) -> &Number {
+        self.0.number()
+    }
 }
 
 impl TryFrom<Finite> for Unit {
@@ -102,6 +118,11 @@ pub struct Fitness(Extra);
 impl Fitness {
     pub fn get(&self, metric: &str) -> Option<f64> {
         self.0.get(metric).and_then(Value::as_f64)
+    }
+
+    /// As it was written, digit by digit.
+    pub fn number(&self, metric: &str) -> Option<&Number> {
+        self.0.get(metric).and_then(Value::as_number)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {

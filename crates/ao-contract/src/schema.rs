@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
-    Cycle, Defrag, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker,
-    MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport,
-    Summary, Synthesis, Taken, WarnOnlyBudget,
+    Cycle, Defrag, DreamScape, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning,
+    Marker, MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench,
+    RunnerReport, Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -84,8 +84,9 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 28] = [
+const FORMATS: [Format; 29] = [
     format!("summary", Summary, Ao),
+    format!("dreamscape", DreamScape, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
     format!("council-packet", CouncilPacket, Ao),

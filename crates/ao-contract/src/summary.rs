@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::pattern::UTC;
 use crate::{
-    Extra, Fitness, Iteration, LongHaul, MorningPacket, Open, ReadError, Step, Synthesis, Yield,
-    read,
+    DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket, Open, ReadError, Step,
+    Synthesis, Yield, read,
 };
 
 /// The two versions of the report.
@@ -150,6 +150,7 @@ pub struct Summary {
     pub council: Option<Extra>,
     /// The corpus as terrain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DreamScape>")]
     pub dreamscape: Option<Extra>,
     /// What failed softly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,6 +225,11 @@ impl Summary {
     /// their reports that are required now, and one of those must not cost the whole report.
     pub fn council(&self) -> Option<Result<Synthesis, ReadError>> {
         self.council.as_ref().map(|council| read(&council.clone().into()))
+    }
+
+    /// The landscape. It is kept as it was read, since other tools draw theirs from other data.
+    pub fn dreamscape(&self) -> Option<Result<DreamScape, ReadError>> {
+        self.dreamscape.as_ref().map(|scape| read(&scape.clone().into()))
     }
 }
 

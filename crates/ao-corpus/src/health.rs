@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use crate::closing::left_alone;
 use crate::corpus::{Corpus, Entry, Kind};
 use crate::feedback::local;
-use crate::fitness::{Fitness, days};
+use crate::fitness::{Fitness, days, rounded};
 use crate::logs::{Logs, Mention};
 use crate::whereabouts::Whereabouts;
 
@@ -108,9 +108,10 @@ pub fn health(corpus: &Corpus, logs: &Logs, fitness: &Fitness, told: Told<'_>) -
         retrievable: retrievable.len() as u64,
         cited: cited.as_ref().map_or(0, |cited| cited.lately.len() as u64),
         sessions: cited.as_ref().map_or(0, |cited| cited.sessions as u64),
-        sigma: sigma.ok().map(Unit::nearest),
-        rho: rho.ok().map(Unit::nearest),
-        delta: delta.ok().and_then(Finite::new),
+        // With the digits that a report repeats.
+        sigma: sigma.ok().map(rounded).map(Unit::nearest),
+        rho: rho.ok().map(rounded).map(Unit::nearest),
+        delta: delta.ok().map(rounded).and_then(Finite::new),
         escape_velocity: escape.ok(),
         knowledge_stock: stock(corpus),
         loop_dominance,

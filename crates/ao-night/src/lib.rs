@@ -5,6 +5,13 @@
 
 pub mod awake;
 pub mod beads;
+mod columns;
+mod docs;
+pub mod dreamscape;
 mod host;
+pub mod report;
+mod verdict;
 
+pub use docs::DOCS;
 pub use host::{Host, System};
+pub use verdict::{Verdict, Verdicts};

@@ -227,6 +227,21 @@ pub fn at_work(state_dir: &Path) -> Option<String> {
     if is_alive(&content) { describe(&content) } else { None }
 }
 
+/// Who holds the run's lock, as its file says, if that very process lives. Only a look, too.
+pub fn holder(state_dir: &Path) -> Option<Holder> {
+    let path = state_dir.join("run.lock");
+    // A pipe in its place would keep us waiting.
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let content = content_of(&is_file.then(|| File::open(path).ok()).flatten()?);
+    let mut lines = content.lines();
+    let process: u32 = lines.next()?.trim().parse().ok()?;
+    let process_start: u64 = lines.next()?.trim().parse().ok()?;
+    let host = lines.next()?.to_owned();
+    let started_at = lines.next()?.to_owned();
+    let is_alive = start_of(&process.to_string()).is_some_and(|start| start == process_start);
+    is_alive.then_some(Holder { process, process_start, host, started_at })
+}
+
 fn is_alive(content: &str) -> bool {
     let process = content.lines().next().unwrap_or_default();
     process.parse::<u32>().is_ok_and(|id| Path::new(&format!("/proc/{id}")).exists())
@@ -234,10 +249,15 @@ fn is_alive(content: &str) -> bool {
 
 /// When this process started, in the kernel's ticks since boot; 0 where that cannot be known.
 pub fn process_start() -> u64 {
-    let Ok(text) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
+    start_of("self").unwrap_or(0)
+}
+
+/// When a process started, in the kernel's ticks since boot; `None` if there is none.
+fn start_of(process: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The second field is a name in parentheses that may hold anything.
-    let after_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
-    after_name.split_whitespace().nth(19).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
+    let (_, after_name) = text.rsplit_once(')')?;
+    after_name.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// This machine's name, for the lock's content.

@@ -12,6 +12,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const UNDO_DAYS: u64 = 90;
 const UNDO_MAX_MB: u64 = 1024;
 const CHECKPOINT_MAX_MB: u64 = 512;
+const REPORT_DIR: &str = ".agents/overnight/latest";
 
 /// What the door is told, resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,18 @@ pub(crate) fn harvest_from(root: &Path) -> Result<Vec<String>, Failure> {
         said = read(&path)?.dream.harvest_from.unwrap_or(said);
     }
     Ok(said)
+}
+
+/// Where a run leaves its report, as it was written down; relative to the repository.
+pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
+    if let Some(named) = std::env::var_os("AGENTOPS_DREAM_REPORT_DIR") {
+        return Ok(root.join(named));
+    }
+    let mut said = REPORT_DIR.to_owned();
+    for path in files(root) {
+        said = read(&path)?.dream.report_dir.unwrap_or(said);
+    }
+    Ok(root.join(said))
 }
 
 /// The weaker file first.

@@ -109,9 +109,19 @@ fn table() -> Vec<Broken> {
     ]
 }
 
+fn landscapes() -> Vec<Broken> {
+    vec![
+        Broken("dreamscape.json", "/weather/sky", json!("steady"), "weather.sky: unknown variant"),
+        Broken("dreamscape.json", "/topics/0/share", json!(1.5), "topics[0].share: "),
+        Broken("dreamscape.json", "/topics/0/entries", json!(-1), "topics[0].entries: "),
+        Broken("dreamscape.json", "/legend/0/at", REMOVED, "legend[0]: missing field `at`"),
+        Broken("dreamscape.json", "/schema_version", json!(2), "schema_version 2 is not known"),
+    ]
+}
+
 #[test]
 fn schema_and_reader_both_refuse() {
-    for Broken(file, pointer, new, message) in table() {
+    for Broken(file, pointer, new, message) in table().into_iter().chain(landscapes()) {
         let sample = samples::named(file);
         let broken = with(&sample.value, pointer, new);
         let at = format!("{file} {pointer}");

@@ -61,6 +61,19 @@ fn an_old_council_report_does_not_spoil_the_summary() {
     assert_eq!(council.unwrap_err().path, "reports[0]");
 }
 
+/// Existing tools draw their landscape from other data; what `ao` writes is its own.
+#[test]
+fn a_landscape_of_another_tool_does_not_spoil_the_summary() {
+    let mut summary = samples::named("summary.v2.json").value;
+    let own = read::<Summary>(&summary).unwrap().dreamscape().unwrap().unwrap();
+    assert_eq!(own.topics[0].name, "ci");
+    summary["dreamscape"] = json!({ "weather": "steady", "terrain": ["ridge", "valley"] });
+    let other = read::<Summary>(&summary).unwrap();
+    assert!(other.dreamscape().unwrap().is_err());
+    assert_eq!(check("summary", &summary).unwrap()["dreamscape"], summary["dreamscape"]);
+    assert!(!samples::validator("summary").is_valid(&summary));
+}
+
 #[test]
 fn two_statuses_are_baselines() {
     let baselines = [IterationStatus::Done, IterationStatus::HaltedOnRegressionPostCommit];

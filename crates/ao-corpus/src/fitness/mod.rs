@@ -185,7 +185,8 @@ fn composite(metrics: &BTreeMap<&'static str, f64>) -> f64 {
     if weights > 0.0 { rounded(sum / weights) } else { 0.0 }
 }
 
-fn rounded(value: f64) -> f64 {
+/// To [`PARTS`] parts of one.
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * PARTS).round() / PARTS
 }
 

@@ -28,6 +28,8 @@ mod merge;
 mod metrics;
 mod prune;
 mod repo;
+mod report;
+mod report_files;
 mod schema;
 mod search;
 mod tree;

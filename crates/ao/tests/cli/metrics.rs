@@ -67,8 +67,7 @@ fn the_numbers_are_those_of_the_definition() {
         (&json!(5), &json!(12), &json!(3))
     );
     assert_eq!(report["sigma"], json!(0.6), "a, b and c of five");
-    let rho = report["rho"].as_f64().unwrap();
-    assert!((rho - 1.0 / 3.0).abs() < 1e-12, "only b has evidence: {rho}");
+    assert_eq!(report["rho"], json!(0.333_333), "only b has evidence");
     assert_eq!(report["delta"], json!(70.0));
     assert_eq!(report["escape_velocity"], json!(false), "0.2 is not more than 0.7");
     assert_eq!(report["knowledge_stock"]["learning"], 6);

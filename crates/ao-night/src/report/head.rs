@@ -1,0 +1,196 @@
+//! The first lines: what state one wakes up to, and what the rest is worth.
+
+use std::fmt::Write as _;
+
+use ao_contract::{KeepAwakeMode, RunStatus, StepStatus};
+
+use super::block::{Block, Item, Line, code, strong, text, words};
+use super::changes::is_idle;
+use super::facts::{Facts, Gate, is_committed};
+use super::say;
+
+pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Title(vec![words(title(facts))])];
+    blocks.extend(alerts(facts).into_iter().map(Block::Alert));
+    blocks.push(Block::List(about(facts).into_iter().map(Item::from).collect()));
+    blocks
+}
+
+fn title(facts: &Facts<'_>) -> &'static str {
+    match facts.status() {
+        RunStatus::Planned => "Overnight report: still running",
+        RunStatus::DryRun => "Overnight report: dry run",
+        RunStatus::Failed => "Overnight report: FAILED",
+        RunStatus::Done if facts.summary.dry_run => "Overnight report: dry run",
+        RunStatus::Done => "Overnight report: done",
+    }
+}
+
+fn alerts(facts: &Facts<'_>) -> Vec<Line> {
+    let summary = facts.summary;
+    let mut alerts = Vec::new();
+    match facts.status() {
+        RunStatus::Failed => failed(facts, &mut alerts),
+        RunStatus::Planned => alerts.push(vec![
+            strong("The run is at work."),
+            words(" What follows is what it has written so far."),
+        ]),
+        RunStatus::Done | RunStatus::DryRun => {}
+    }
+    if let Some(line) = gate(facts) {
+        alerts.push(line);
+    }
+    if summary.dry_run || summary.status == RunStatus::DryRun {
+        alerts.push(vec![strong("Dry run:"), words(" nothing was committed.")]);
+    }
+    if let Some(reason) = &summary.regression_reason {
+        alerts.push(vec![strong("Halted on a regression:"), words(" "), text(reason)]);
+    }
+    if summary.measure_failure_halt == Some(true) {
+        alerts.push(vec![
+            strong("Halted:"),
+            words(" the corpus could not be measured, three times in a row."),
+        ]);
+    }
+    if summary.budget_exhausted == Some(true) {
+        let budget = say::safe(&summary.runtime.effective_timeout);
+        alerts.push(vec![
+            strong("The time ended"),
+            words(&format!(" before the work did (budget {budget}).")),
+        ]);
+    }
+    for recovered in facts.texts("/recovered") {
+        alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
+    }
+    let never: Vec<String> =
+        facts.steps(StepStatus::Pending).map(|step| say::safe(&step.name.to_string())).collect();
+    if !never.is_empty() && !facts.is_running() {
+        alerts.push(vec![strong("Never ran:"), words(&format!(" {}.", never.join(", ")))]);
+    }
+    alerts
+}
+
+fn failed(facts: &Facts<'_>, alerts: &mut Vec<Line>) {
+    let summary = facts.summary;
+    let reason = match summary.failure_reason.as_deref().map(str::trim) {
+        Some(reason) if !reason.is_empty() => text(reason),
+        _ if facts.is_cut_off() => words(
+            "the run is gone and left no report of its own: it was killed, or the machine went down.",
+        ),
+        _ => words("the summary gives no reason."),
+    };
+    alerts.push(vec![strong("The run failed:"), words(" "), reason]);
+    let step = match facts.last_completed() {
+        Some(step) => code(&step.name.to_string()),
+        None => words("none"),
+    };
+    alerts.push(vec![strong("Last completed step:"), words(" "), step]);
+    alerts.push(vec![strong("Log:"), words(" "), code(&summary.runtime.log_path)]);
+}
+
+/// That the gate did not enforce stands among the first lines.
+fn gate(facts: &Facts<'_>) -> Option<Line> {
+    if facts.gate() != Gate::WarnOnly {
+        return None;
+    }
+    let summary = facts.summary;
+    let left = match (summary.warn_only_remaining, summary.warn_only_budget_initial) {
+        (Some(left), Some(all)) => format!("; {left} of {all} rescues are left"),
+        (Some(left), None) => format!("; {left} rescues are left"),
+        (None, _) => String::new(),
+    };
+    let mut line = vec![
+        strong("The gate did not enforce:"),
+        words(&format!(" warn-only, so a regression is told and not refused{left}.")),
+    ];
+    for rescued in facts.texts("/rescues") {
+        line.extend([words(" Let through: "), text(rescued), words(".")]);
+    }
+    Some(line)
+}
+
+/// What the run was.
+fn about(facts: &Facts<'_>) -> Vec<Line> {
+    let summary = facts.summary;
+    let mut lines =
+        vec![vec![strong("Run:"), words(" "), code(&summary.run_id), words(&when(facts))]];
+    if !summary.goal.trim().is_empty() {
+        lines.push(vec![strong("Goal:"), words(" "), text(&summary.goal)]);
+    }
+    lines.push(vec![strong("Repository:"), words(" "), code(&summary.repo_root)]);
+    if let Some(line) = outcome(facts) {
+        lines.push(line);
+    }
+    if let Some(reason) = &summary.plateau_reason {
+        lines.push(vec![strong("Halted:"), words(" "), text(reason)]);
+    }
+    match facts.gate() {
+        Gate::Enforced => {
+            lines.push(vec![strong("Gate:"), words(" strict; a regression is rolled back")]);
+        }
+        Gate::Unsaid if summary.iterations.is_some() => {
+            lines.push(vec![
+                strong("Gate:"),
+                words(" the summary does not say whether it was enforced"),
+            ]);
+        }
+        Gate::Unsaid | Gate::WarnOnly => {}
+    }
+    lines.push(budget(facts));
+    lines.push(awake(facts));
+    lines
+}
+
+fn when(facts: &Facts<'_>) -> String {
+    let summary = facts.summary;
+    let from = say::safe(&summary.started_at);
+    if facts.is_running() || facts.is_cut_off() {
+        return format!(", begun {from}");
+    }
+    let (to, took) = (say::safe(&summary.finished_at), say::safe(&summary.duration));
+    let took = if took.is_empty() { String::new() } else { format!(" ({took})") };
+    if to.is_empty() { format!(", begun {from}{took}") } else { format!(", {from} to {to}{took}") }
+}
+
+fn outcome(facts: &Facts<'_>) -> Option<Line> {
+    let iterations = facts.summary.iterations.as_ref()?;
+    let committed = iterations.iter().filter(|one| is_committed(one) && !is_idle(one)).count();
+    let plural = if iterations.len() == 1 { "iteration" } else { "iterations" };
+    let mut told = format!(" {} {plural}, {committed} kept", iterations.len());
+    if let Some(serde_json::Value::Number(moved)) = facts.at("/fitness_delta/composite") {
+        let _ = write!(told, "; composite fitness {}", say::change(moved));
+    }
+    Some(vec![strong("Outcome:"), words(&told)])
+}
+
+fn budget(facts: &Facts<'_>) -> Line {
+    let runtime = &facts.summary.runtime;
+    let (asked, held) =
+        (say::safe(&runtime.requested_timeout), say::safe(&runtime.effective_timeout));
+    let told =
+        if asked == held { format!(" {held}") } else { format!(" {held} (asked for {asked})") };
+    vec![strong("Time budget:"), words(&told)]
+}
+
+fn awake(facts: &Facts<'_>) -> Line {
+    let runtime = &facts.summary.runtime;
+    let told = match runtime.keep_awake_mode.known() {
+        Some(KeepAwakeMode::Caffeinate) => "by caffeinate".to_owned(),
+        Some(KeepAwakeMode::Inhibitor) => "by an inhibitor lock".to_owned(),
+        Some(KeepAwakeMode::Disabled) => "no, it was switched off".to_owned(),
+        Some(KeepAwakeMode::MissingCaffeinate) => "no: caffeinate was not found".to_owned(),
+        Some(KeepAwakeMode::CaffeinateError) => "no: caffeinate failed".to_owned(),
+        Some(KeepAwakeMode::Unsupported) => {
+            "no: nothing here can hold the machine awake".to_owned()
+        }
+        None => match serde_json::to_value(&runtime.keep_awake_mode) {
+            Ok(serde_json::Value::String(mode)) if !mode.is_empty() => say::safe(&mode),
+            _ => "not said".to_owned(),
+        },
+    };
+    let mut line = vec![strong("Kept awake:"), words(&format!(" {told}"))];
+    if let Some(note) = runtime.keep_awake_note.as_deref().filter(|note| !note.trim().is_empty()) {
+        line.extend([words(" ("), text(note), words(")")]);
+    }
+    line
+}

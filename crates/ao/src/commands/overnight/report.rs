@@ -1,0 +1,184 @@
+//! `ao overnight report`
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use ao_contract::{Exit, RunStatus, Summary};
+use ao_night::report::{self, ALERT, HEADINGS, Run, STRUCK};
+use ao_night::{Verdict, Verdicts};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::summary_file::SummaryFile;
+use crate::cli::Global;
+use crate::config;
+use crate::failure::Failure;
+use crate::printer::{BAD, DOUBT, FAINT, Printer, STRONG, paint};
+use crate::repo::{AGENTS, Repo, STATE};
+
+/// Where nobody says how wide it is.
+const COLUMNS: usize = 100;
+/// What a reader adds to a summary that it prints as JSON.
+const AS_READ: &str = "as_read";
+
+/// Show the report of a run
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --from it is the newest run's: of dream.report_dir, or else of .agents/overnight/latest.
+
+`--format json` prints summary.json with its values as they are on disk, and adds `as_read`: where it was read, what its
+status says there, whether its run still lives, and what became of the checks of its packets. A run that is still
+`planned` and no longer lives has the status `failed`, in every format. `--json` prints the same inside the usual envelope.
+
+Examples:
+  ao overnight report
+  ao overnight report --format md > morning.md
+  ao overnight report --from .agents/overnight/latest/20260415T020000Z
+  ao overnight report --format json | jq .status"
+)]
+pub(crate) struct Arguments {
+    /// The folder of a run, or its summary.json
+    #[arg(long, value_name = "PATH")]
+    from: Option<PathBuf>,
+    /// How to show it (default: text)
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Markdown, as in summary.md
+    Md,
+    /// The summary itself
+    Json,
+    /// For a terminal
+    Text,
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    if global.json && arguments.format.is_some_and(|format| format != Format::Json) {
+        return Err(Failure::usage("--json prints JSON, and --format asks for something else")
+            .hint("leave one of the two out"));
+    }
+    let repo = Repo::find(global);
+    let (path, repo) = if let Some(path) = &arguments.from {
+        // A report can be read without its repository.
+        (path.clone(), repo.ok())
+    } else {
+        let repo = repo?;
+        (config::report_dir(&repo.root)?, Some(repo))
+    };
+    let file = SummaryFile::read(&path)?;
+    let run = life(&file.summary, repo.as_ref());
+    let verdicts = Verdicts::new();
+    let text = match arguments.format.unwrap_or(Format::Text) {
+        Format::Md => report::markdown(&file.summary, &verdicts, run),
+        Format::Text => painted(&report::text(&file.summary, &verdicts, run, columns())),
+        Format::Json => faithful(&file, &as_read(&file, &verdicts, run), run),
+    };
+    let fields = if global.json {
+        json!({ "summary": value(&file, &as_read(&file, &verdicts, run), run)? })
+    } else {
+        Value::Null
+    };
+    printer.answer("overnight report", fields, &text);
+    Ok(Exit::Done)
+}
+
+/// Whether the run still lives: somebody holds the lock, and held it already when this was written.
+fn life(summary: &Summary, repo: Option<&Repo>) -> Run {
+    if summary.status != RunStatus::Planned {
+        return Run::Over;
+    }
+    let moment = |text: &str| text.parse::<Timestamp>().ok();
+    let written = moment(&summary.started_at).max(moment(&summary.finished_at));
+    let named = PathBuf::from(&summary.repo_root).join(AGENTS).join(STATE);
+    let states = repo.map(Repo::state).into_iter().chain([named]);
+    let is_holder = |state: PathBuf| {
+        let held_since = ao_tree::holder(&state).and_then(|holder| moment(&holder.started_at));
+        held_since.is_some_and(|since| written.is_some_and(|written| since <= written))
+    };
+    if states.into_iter().any(is_holder) { Run::Lives } else { Run::Over }
+}
+
+fn as_read(file: &SummaryFile, verdicts: &Verdicts, run: Run) -> Value {
+    let told = |verdict: &Verdict| match verdict {
+        Verdict::True => json!({ "verdict": "still-true" }),
+        Verdict::Done(why) => json!({ "verdict": "done", "why": why }),
+        Verdict::NotChecked(why) => json!({ "verdict": "not-checked", "why": why }),
+    };
+    let verdicts: Map<String, Value> =
+        verdicts.iter().map(|(id, verdict)| (id.clone(), told(verdict))).collect();
+    json!({
+        "path": file.path,
+        "status_on_disk": file.summary.status,
+        "run_lives": run == Run::Lives,
+        "verdicts": verdicts,
+    })
+}
+
+/// The status to show, where it is another than the file's.
+fn new_status(file: &SummaryFile, run: Run) -> Option<Value> {
+    let status = report::status(&file.summary, run);
+    (status != file.summary.status).then(|| json!(status))
+}
+
+/// The file's own letters, but for the status of a run that is gone.
+fn faithful(file: &SummaryFile, as_read: &Value, run: Run) -> String {
+    let mut text = "{\n".to_owned();
+    let status = new_status(file, run).map(|status| status.to_string());
+    for (name, value) in file.fields().iter().filter(|(name, _)| name != AS_READ) {
+        let value = match &status {
+            Some(status) if name == "status" => status,
+            _ => *value,
+        };
+        let _ = writeln!(text, "  {}: {value},", Value::from(name.as_str()));
+    }
+    let as_read = format!("{as_read:#}").replace('\n', "\n  ");
+    let _ = writeln!(text, "  \"{AS_READ}\": {as_read}\n}}");
+    text
+}
+
+fn value(file: &SummaryFile, as_read: &Value, run: Run) -> Result<Value, Failure> {
+    let mut value: Value = serde_json::from_str(&file.text)
+        .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    if let Some(status) = new_status(file, run) {
+        value["status"] = status;
+    }
+    value[AS_READ] = as_read.clone();
+    Ok(value)
+}
+
+fn columns() -> usize {
+    let is_seen = std::io::stdout().is_terminal();
+    let size = is_seen.then(terminal_size::terminal_size).flatten();
+    size.map_or(COLUMNS, |(width, _)| usize::from(width.0))
+}
+
+fn painted(text: &str) -> String {
+    let mut painted = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let style = if at == 0 && line.ends_with("FAILED") {
+            Some(BAD.bold())
+        } else if at == 0 || HEADINGS.contains(&line) {
+            Some(STRONG)
+        } else if line.starts_with(ALERT) {
+            Some(DOUBT)
+        } else if line.contains(STRUCK) {
+            Some(FAINT)
+        } else {
+            None
+        };
+        match style {
+            Some(style) => painted.push_str(&paint(style, line)),
+            None => painted.push_str(line),
+        }
+        painted.push('\n');
+    }
+    painted
+}
