@@ -51,6 +51,7 @@ mod record;
 mod retrieval_bench;
 mod schema;
 mod step;
+mod still_true;
 mod summary;
 mod text;
 mod version;
@@ -93,7 +94,7 @@ pub use maybe::Maybe;
 pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};
 pub use number::{Finite, Fitness, Unit};
 pub use open::Open;
-pub use packet::MorningPacket;
+pub use packet::{DroppedPacket, MorningPacket, PacketIndex, PacketSource};
 pub use provenance::{Archived, Provenance};
 pub use record::{Change, ChangeOp, Record, Version};
 pub use retrieval_bench::{
@@ -101,6 +102,7 @@ pub use retrieval_bench::{
 };
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
 pub use step::{Step, StepName, StepStatus};
+pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
 pub use text::{Text, Texts};
 pub use version::SchemaVersion;

@@ -15,8 +15,8 @@ use serde_json::Value;
 use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
     Cycle, Defrag, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning, Marker,
-    MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench, RunnerReport,
-    Summary, Synthesis, Taken, WarnOnlyBudget,
+    MetricsHealth, MorningPacket, NextWork, PacketIndex, Provenance, Record, RetrievalBench,
+    RunnerReport, Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -84,10 +84,11 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 28] = [
+const FORMATS: [Format; 29] = [
     format!("summary", Summary, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
+    format!("morning-packets", PacketIndex, Ao),
     format!("council-packet", CouncilPacket, Ao),
     format!("runner-report", RunnerReport, Others),
     format!("council-synthesis", Synthesis, Ao),
