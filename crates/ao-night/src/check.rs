@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
         };
         let mut best: Option<State> = None;
         work_queue::each(&bytes, |queued| {
-            if queued.name() == name && best.as_ref().is_none_or(is_past) {
+            if queued.is_called(name) && best.as_ref().is_none_or(is_past) {
                 best = Some(queued.state);
             }
         });

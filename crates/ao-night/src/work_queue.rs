@@ -9,6 +9,9 @@ use ao_contract::{ClaimStatus, Maybe, WorkItem};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::packets::packet_id;
+use crate::plain::{TITLE_CHARS_MAX, one_line};
+
 /// The file, beneath `.agents/`.
 pub(crate) const NEXT_WORK: &str = ao_corpus::defrag::QUEUE;
 
@@ -43,12 +46,24 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    /// What the item is known by: its id, or its title where it has none.
-    pub(crate) fn name(&self) -> &str {
+    /// Its id, or its title where it has none.
+    fn own_name(&self) -> &str {
         match self.item.id.get().map(|id| id.trim()) {
             Some(id) if !id.is_empty() => id,
             _ => &self.item.title,
         }
+    }
+
+    /// What packets know the item by: its own name, or the id of its packet where that name is not
+    /// fit for a report.
+    pub(crate) fn name(&self) -> String {
+        let own = self.own_name();
+        let is_fit = !own.is_empty() && one_line(own, TITLE_CHARS_MAX) == own;
+        if is_fit { own.to_owned() } else { packet_id(self) }
+    }
+
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        !name.is_empty() && (self.own_name() == name || self.name() == name)
     }
 }
 
@@ -167,7 +182,7 @@ mod tests {
         let unread = each(file.as_bytes(), |queued| {
             let again = at(file.as_bytes(), &queued.spot).unwrap();
             assert_eq!(again.item, queued.item);
-            seen.push((queued.name().to_owned(), queued.spot.number, queued.state));
+            seen.push((queued.name(), queued.spot.number, queued.state));
         });
         assert_eq!(unread, 3);
         let expected = [

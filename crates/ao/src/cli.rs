@@ -8,8 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, harvest, lookup, metrics, retrieval_bench, schema, search, show,
-    tree,
+    self, defrag, demo, flywheel, harvest, lookup, metrics, overnight, retrieval_bench, schema,
+    search, show, tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -83,6 +83,9 @@ enum Command {
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
+    /// Consolidate the knowledge overnight, and see in the morning what became of it
+    #[command(subcommand)]
+    Overnight(overnight::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
@@ -117,6 +120,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
+        Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

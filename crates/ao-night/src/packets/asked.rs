@@ -65,7 +65,7 @@ pub(super) fn draft<'a>(
     draft.files.text(&item.title);
     draft.files.text(&item.description);
     if let Some(queued) = queued.and_then(|spot| work_queue::at(sources.next_work?, spot)) {
-        draft.queue_item = Some(queued.name().to_owned());
+        draft.queue_item = Some(queued.name());
         work::add_files(&mut draft, &queued);
         draft.checks_if_true.extend(work::checks(&queued));
     }

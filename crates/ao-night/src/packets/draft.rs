@@ -4,6 +4,9 @@ use std::num::NonZeroU32;
 
 use ao_contract::{Check, Extra, Level, MorningPacket, Open, Severity, WorkType};
 
+use ao_corpus::looks_secret;
+use serde_json::Value;
+
 use super::lead::Lead;
 use super::{Sources, failed};
 use crate::artifacts;
@@ -14,6 +17,7 @@ use crate::verdict::Verdict;
 
 const EVIDENCE_MAX: usize = 8;
 const CHECKS_MAX: usize = 16;
+const CHECK_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
@@ -64,13 +68,18 @@ impl<'a> Draft<'a> {
 
     /// With the checks that it will carry; the error is its title, and why the work is done already.
     pub(super) fn checked(mut self, checker: &Checker<'_>) -> Result<Self, (String, String)> {
+        self.checks.retain(is_fit);
         self.checks.truncate(CHECKS_MAX);
         if let Some(why) = failed(&checker.check_all(&self.checks)) {
             return Err((self.title, why));
         }
         for check in std::mem::take(&mut self.checks_if_true) {
             let room = self.checks.len() < CHECKS_MAX;
-            if room && !self.checks.contains(&check) && checker.check(&check) == Verdict::True {
+            if room
+                && is_fit(&check)
+                && !self.checks.contains(&check)
+                && checker.check(&check) == Verdict::True
+            {
                 self.checks.push(check);
             }
         }
@@ -112,4 +121,15 @@ impl<'a> Draft<'a> {
         packet.artifact_path = path.to_string_lossy().into_owned();
         packet
     }
+}
+
+/// Checks come from files too, and what a report must not hold they must not bring.
+fn is_fit(check: &Check) -> bool {
+    let Ok(text) = serde_json::to_string(check) else { return false };
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+    let Ok(Value::Object(fields)) = serde_json::to_value(check) else { return false };
+    let is_plain = |value: &Value| {
+        value.as_str().is_none_or(|text| !text.contains(is_odd) && looks_secret(text).is_none())
+    };
+    text.len() <= CHECK_BYTES_MAX && fields.values().all(is_plain)
 }

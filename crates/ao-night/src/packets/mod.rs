@@ -34,7 +34,7 @@ use crate::work_queue::State;
 use draft::Draft;
 use lead::{Lead, What};
 
-pub(crate) use work::OWN_SOURCE;
+pub(crate) use work::{OWN_SOURCE, packet_id};
 
 /// More than a few are a backlog, and a backlog is not read in the morning.
 pub const PACKETS_MAX: usize = 5;

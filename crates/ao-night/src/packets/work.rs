@@ -111,7 +111,7 @@ fn inner(path: &str) -> &str {
 }
 
 /// An item that a night gave an id keeps it.
-pub(super) fn packet_id(queued: &Queued) -> String {
+pub(crate) fn packet_id(queued: &Queued) -> String {
     match queued.item.id.get().map(|id| id.trim()) {
         Some(id) if is_packet_id(id) => id.to_owned(),
         Some(id) if !id.is_empty() => id_of("next-work", &[id]),
@@ -141,7 +141,7 @@ fn evidence(item: &WorkItem) -> impl Iterator<Item = String> {
 
 /// What says that an item is still to be done.
 pub(super) fn checks(queued: &Queued) -> Vec<Check> {
-    let mut checks = vec![Check::QueueItemOpen { item: queued.name().to_owned() }];
+    let mut checks = vec![Check::QueueItemOpen { item: queued.name() }];
     checks.extend(queued.item.still_true.get().into_iter().flatten().cloned());
     checks
 }
@@ -187,7 +187,7 @@ pub(super) fn draft<'a>(sources: &Sources<'a>, spot: &Spot) -> Option<Draft<'a>>
         (true, true) | (false, false) => Level::Medium,
         (false, true) => Level::Low,
     };
-    draft.queue_item = Some(queued.name().to_owned());
+    draft.queue_item = Some(queued.name());
     draft.checks = checks(&queued);
     Some(draft)
 }

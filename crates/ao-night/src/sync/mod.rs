@@ -52,11 +52,8 @@ pub fn sync(
     if before.len() as u64 > FILE_BYTES_MAX {
         return Err(SyncError::TooLarge);
     }
-    // What came from an item of somebody else stands there already.
-    let is_own =
-        |packet: &&MorningPacket| packet.queue_item.as_ref().is_none_or(|item| *item == packet.id);
     let own: BTreeMap<&str, &MorningPacket> =
-        packets.iter().filter(is_own).map(|packet| (packet.id.as_str(), packet)).collect();
+        packets.iter().map(|packet| (packet.id.as_str(), packet)).collect();
     let mut there = BTreeSet::new();
     let mut after = Vec::with_capacity(before.len());
     let mut copied = 0;
@@ -68,10 +65,11 @@ pub fn sync(
         }
     }
     after.extend_from_slice(&before[copied..]);
-    let new: Vec<&MorningPacket> = packets
-        .iter()
-        .filter(|p| own.contains_key(p.id.as_str()) && !there.contains(p.id.as_str()))
-        .collect();
+    // What came from an item stands there already, under whatever name.
+    let is_new = |packet: &&MorningPacket| {
+        packet.queue_item.is_none() && !there.contains(packet.id.as_str())
+    };
+    let new: Vec<&MorningPacket> = packets.iter().filter(is_new).collect();
     if !new.is_empty() {
         add(&mut after, &new, night);
     }

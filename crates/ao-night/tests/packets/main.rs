@@ -4,4 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod checks;
+mod commands;
+mod files;
+mod gather;
 mod ground;
+mod sync;

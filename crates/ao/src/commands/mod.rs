@@ -7,6 +7,7 @@ pub(crate) mod harvest;
 mod library;
 pub(crate) mod lookup;
 pub(crate) mod metrics;
+pub(crate) mod overnight;
 mod proposal;
 pub(crate) mod retrieval_bench;
 pub(crate) mod schema;
