@@ -2,7 +2,7 @@
 
 use ao_contract::{Defrag, Fitness, MetricsHealth, MorningPacket};
 use ao_corpus::Tree;
-use ao_night::{Asked, Gathered, PACKETS_MAX, Sources, Template, gather, queue, queued, yields};
+use ao_night::{Asked, Gathered, Sources, Template, gather, queue, queued, yields};
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
@@ -78,8 +78,9 @@ fn source(packet: &MorningPacket) -> Value {
 
 pub(crate) fn item(title: &str, more: Value) -> Value {
     let mut item = json!({ "title": title, "type": "task", "severity": "medium" });
-    for (key, value) in more.as_object().unwrap() {
-        item[key] = value.clone();
+    let Value::Object(more) = more else { panic!("no object") };
+    for (key, value) in more {
+        item[key] = value;
     }
     item
 }
@@ -445,5 +446,4 @@ fn hostile_text_stays_text() {
         assert!(status.unwrap().success(), "{}", packet.morning_command);
     }
     assert!(!ground.path("pwned").exists());
-    assert!(PACKETS_MAX >= 3);
 }

@@ -15,8 +15,9 @@ fn packet(id: &str, more: Value) -> MorningPacket {
         "artifact_path": "/repo/.agents/overnight/latest/morning-packets/01-x.json", "source": "finding",
         "still_true": [{ "kind": "finding-open", "finding": "f-1" }],
     });
-    for (key, value) in more.as_object().unwrap() {
-        packet[key] = value.clone();
+    let Value::Object(more) = more else { panic!("no object") };
+    for (key, value) in more {
+        packet[key] = value;
     }
     serde_json::from_value(packet).unwrap()
 }
