@@ -16,6 +16,7 @@
 //! *Nothing is rounded on the way through.* Numbers and words are kept as they were read, and in the
 //! corpus, which others write too, so are nulls.
 
+mod brief;
 mod budget;
 mod certificate;
 mod citation;
@@ -50,14 +51,17 @@ mod pattern;
 mod provenance;
 mod record;
 mod retrieval_bench;
+mod run_now;
 mod schema;
 mod step;
+mod still_true;
 mod summary;
 mod text;
 mod version;
 mod work;
 mod yields;
 
+pub use brief::{BriefSource, KnowledgeBrief};
 pub use budget::WarnOnlyBudget;
 pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
@@ -95,14 +99,16 @@ pub use maybe::Maybe;
 pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};
 pub use number::{Finite, Fitness, Unit};
 pub use open::Open;
-pub use packet::MorningPacket;
+pub use packet::{DroppedPacket, MorningPacket, PacketIndex, PacketSource};
 pub use provenance::{Archived, Provenance};
 pub use record::{Change, ChangeOp, Record, Version};
 pub use retrieval_bench::{
     BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,
 };
+pub use run_now::{RunNow, RunStage};
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
 pub use step::{Step, StepName, StepStatus};
+pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
 pub use text::{Text, Texts};
 pub use version::SchemaVersion;

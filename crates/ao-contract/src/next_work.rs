@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Confidence, Extra, Maybe, Open, Severity, Texts, WorkType};
+use crate::{Check, Confidence, Extra, Maybe, Open, Severity, Texts, WorkType};
 
 /// Who has the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -139,6 +139,9 @@ pub struct WorkItem {
     /// The bead it is linked to.
     #[serde(default, skip_serializing_if = "Maybe::is_absent")]
     pub bead_id: Maybe<String>,
+    /// What must hold for it to be worth doing still.
+    #[serde(default, skip_serializing_if = "Maybe::is_absent")]
+    pub still_true: Maybe<Vec<Check>>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -116,6 +116,10 @@ impl JsonSchema for Unit {
 pub struct Fitness(Extra);
 
 impl Fitness {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn get(&self, metric: &str) -> Option<f64> {
         self.0.get(metric).and_then(Value::as_f64)
     }

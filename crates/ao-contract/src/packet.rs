@@ -1,11 +1,30 @@
 //! A morning packet: one piece of work that a person or an agent can start on.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Extra, Level, Open, Severity, WorkType};
+use crate::{Check, Extra, Level, Open, SchemaVersion, Severity, WorkType};
+
+/// Where a packet comes from, the strongest first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacketSource {
+    /// The file that the operator gave with `--queue`.
+    OperatorQueue,
+    /// An item of `rpi/next-work.jsonl`.
+    NextWork,
+    /// An open finding.
+    Finding,
+    /// Something that the night itself saw.
+    Night,
+    /// Nothing was there, so the weakest figure was taken.
+    Synthesized,
+}
 
 /// One ranked piece of work for the morning. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +63,54 @@ pub struct MorningPacket {
     /// The file that holds this packet.
     #[serde(default)]
     pub artifact_path: String,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Open<PacketSource>>,
+    /// The item of the work queue that it is about: its id, or its title where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_item: Option<String>,
+    /// What must hold for it to be worth doing still. `ao` looks again whenever it shows the packet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub still_true: Vec<Check>,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A piece of work that was not made a packet, because it is done already.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DroppedPacket {
+    /// The id that it would have had.
+    pub id: String,
+    /// What to do, in one line.
+    pub title: String,
+    /// What shows that it is done.
+    pub why: String,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// The packets of one night, `morning-packets/index.json`. Unknown fields are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Morning packets")]
+pub struct PacketIndex {
+    /// Always 1.
+    pub schema_version: SchemaVersion<1>,
+    /// The run.
+    #[serde(default)]
+    pub run_id: String,
+    /// The packets by rank.
+    pub packets: Vec<MorningPacket>,
+    /// How many more were ranked and left out, by where they come from.
+    #[serde(default)]
+    pub left_out: BTreeMap<String, u64>,
+    /// What was not made a packet, because it is done already.
+    #[serde(default)]
+    pub dropped: Vec<DroppedPacket>,
+    /// Lines and items of the work queue that could not be read.
+    #[serde(default)]
+    pub unread: u64,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

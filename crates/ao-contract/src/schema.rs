@@ -14,9 +14,10 @@ use serde_json::Value;
 
 use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
-    Cycle, Defrag, DreamScape, Edits, Extra, Finding, Harvest, HistoryLine, Iteration, Learning,
-    Marker, MetricsHealth, MorningPacket, NextWork, Provenance, Record, RetrievalBench,
-    RunnerReport, Summary, Synthesis, Taken, WarnOnlyBudget,
+    Cycle, Defrag, DreamScape, Edits, Extra, Finding, Harvest, HistoryLine, Iteration,
+    KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket, NextWork, PacketIndex,
+    Provenance, Record, RetrievalBench, RunNow, RunnerReport, Summary, Synthesis, Taken,
+    WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -84,11 +85,14 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 29] = [
+const FORMATS: [Format; 32] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
+    format!("run-status", RunNow, Ao),
+    format!("knowledge-brief", KnowledgeBrief, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
+    format!("morning-packets", PacketIndex, Ao),
     format!("council-packet", CouncilPacket, Ao),
     format!("runner-report", RunnerReport, Others),
     format!("council-synthesis", Synthesis, Ao),

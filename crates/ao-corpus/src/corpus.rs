@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ao_contract::{Open, Severity};
 use ao_tree::{Action, Edit, shown};
 use jiff::civil::Date;
 
@@ -17,6 +18,8 @@ pub const SEARCHED: [&str; 6] =
 
 /// The intake ledger among the findings; never a finding itself.
 const REGISTRY: &str = "findings/registry.jsonl";
+/// Words by which people say that a finding is dealt with.
+const CLOSED: [&str; 4] = ["resolved", "retired", "closed", "fixed"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -110,6 +113,23 @@ impl Entry {
     /// a clone sets anew.
     pub fn date(&self) -> Option<Date> {
         self.document.day("date").or_else(|| day(self.stem()))
+    }
+
+    /// Whether it is a finding that nobody dealt with yet.
+    pub fn is_open_finding(&self) -> bool {
+        let status = self.document.text("status").unwrap_or_default().to_lowercase();
+        self.kind == Kind::Finding
+            && !self.document.is_resolved()
+            && self.document.field("retired_by").is_none()
+            && !CLOSED.contains(&status.as_str())
+    }
+
+    /// How bad it is to leave it; medium where it does not say.
+    pub fn severity(&self) -> Severity {
+        let word = self.document.text("severity").map(|word| word.to_lowercase());
+        let severity: Option<Open<Severity>> =
+            word.and_then(|word| serde_json::from_value(word.into()).ok());
+        severity.unwrap_or_default().rank()
     }
 
     /// What it is called, for people.

@@ -4,6 +4,7 @@
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
 pub mod bench;
+pub mod brief;
 pub mod certificate;
 mod closing;
 mod corpus;

@@ -52,5 +52,9 @@ pub(crate) fn judge(
         (true, true) => Doubt::Plateau(window),
         (true, false) => return Verdict::Commit,
     };
-    if gate == Gate::WarnOnly && rescues > 0 { Verdict::Rescue(doubt) } else { Verdict::Halt(doubt) }
+    if gate == Gate::WarnOnly && rescues > 0 {
+        Verdict::Rescue(doubt)
+    } else {
+        Verdict::Halt(doubt)
+    }
 }

@@ -3,15 +3,52 @@
 //! The lane knows the rooms below it and never another lane. It prints nothing and asks for no time,
 //! environment or home directory: the binary hands them in.
 
+mod artifacts;
 pub mod awake;
 pub mod beads;
+mod brief;
+pub mod budget;
+mod check;
+mod clock;
 mod columns;
+mod command;
 mod docs;
 pub mod dreamscape;
+mod files;
+mod held;
 mod host;
+mod iteration;
+mod judge;
+mod output;
+mod packets;
+mod place;
+mod plain;
+mod progress;
+pub mod queue;
 pub mod report;
+mod run;
+pub mod settings;
+mod shelf;
+mod sync;
 mod verdict;
+mod work_queue;
+mod yields;
 
+pub use artifacts::{Artifact, INDEX_JSON, INDEX_MARKDOWN, PACKETS_DIR, artifacts};
+pub use awake::Wish;
+pub use brief::{asked, brief};
+pub use check::{Checker, check, overall};
+pub use clock::Clock;
+pub use command::{Template, TemplateError};
 pub use docs::DOCS;
 pub use host::{Host, System};
+pub use output::BadOutput;
+pub use packets::{Asked, Gathered, PACKETS_MAX, Sources, gather, queued};
+pub use place::Place;
+pub use progress::{STATUS, Watch};
+pub use run::{Ended, Order, Resume, StartError, start};
+pub use settings::Settings;
+pub use shelf::{Shelf, Shelved, find_packet};
+pub use sync::{Night, SyncError, sync};
 pub use verdict::{Verdict, Verdicts};
+pub use yields::yields;

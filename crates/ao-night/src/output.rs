@@ -67,7 +67,8 @@ impl Output {
         if dir.components().any(|part| part == Component::ParentDir) {
             return Err(bad("has `..` in its path".into()));
         }
-        let (there, rest) = existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
+        let (there, rest) =
+            existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
         let whole = there.join(&rest);
         let agents = root.join(".agents");
         if root.starts_with(&whole) || agents.starts_with(&whole) {
@@ -77,7 +78,8 @@ impl Output {
             return Err(bad("is where the state of ao lies; name a folder in it".into()));
         }
         let others = OTHERS.iter().map(|other| agents.join(other));
-        if let Some(other) = others.chain([root.join(".git")]).find(|other| whole.starts_with(other))
+        if let Some(other) =
+            others.chain([root.join(".git")]).find(|other| whole.starts_with(other))
         {
             let other = other.strip_prefix(root).unwrap_or(&other).display().to_string();
             return Err(bad(format!("lies in {other}, which a run does not write to")));
@@ -153,8 +155,10 @@ impl Output {
 
     /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.
     pub(crate) fn clear(&self) -> io::Result<Option<String>> {
-        let here: Vec<&str> =
-            ARTIFACTS.into_iter().filter(|name| self.path(name).symlink_metadata().is_ok()).collect();
+        let here: Vec<&str> = ARTIFACTS
+            .into_iter()
+            .filter(|name| self.path(name).symlink_metadata().is_ok())
+            .collect();
         if here.is_empty() {
             return Ok(None);
         }
@@ -176,10 +180,12 @@ impl Output {
     /// A folder of this name that none of these files are in.
     fn free_folder(&self, name: &str, files: &[&str]) -> String {
         let is_free = |folder: &String| {
-            files.iter().all(|file| self.path(&format!("{folder}/{file}")).symlink_metadata().is_err())
+            files
+                .iter()
+                .all(|file| self.path(&format!("{folder}/{file}")).symlink_metadata().is_err())
         };
-        let mut names = std::iter::once(name.to_owned())
-            .chain((2..).map(|nth: u32| format!("{name}-{nth}")));
+        let mut names =
+            std::iter::once(name.to_owned()).chain((2..).map(|nth: u32| format!("{name}-{nth}")));
         names.find(is_free).unwrap_or_else(|| name.to_owned())
     }
 

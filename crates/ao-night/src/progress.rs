@@ -89,8 +89,8 @@ impl Teller {
         now.seconds_left = deadline.saturating_sub(uptime).as_secs();
         watch.see(&now);
         let is_due = self.written.as_ref().is_none_or(|(at, before)| {
-            let is_other = (before.stage, &before.doing, &before.found)
-                != (now.stage, &now.doing, &now.found);
+            let is_other =
+                (before.stage, &before.doing, &before.found) != (now.stage, &now.doing, &now.found);
             is_other || uptime.saturating_sub(*at) >= WRITTEN_EVERY
         });
         if is_due && let Some(file) = &self.file {

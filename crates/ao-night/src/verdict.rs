@@ -1,17 +1,34 @@
-//! Whether a packet is still worth starting on, found out when the report is read.
+//! What a check said.
 
 use std::collections::BTreeMap;
 
-/// What became of a packet's own checks.
+/// Whether something that was true when a packet was made is true still.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// All of them hold.
     True,
-    /// One no longer holds, and this is why: the work seems to be done.
+    /// It no longer is, and why.
     Done(String),
-    /// They were not made, and this is why.
+    /// Nobody looked, and why.
     NotChecked(String),
 }
 
 /// By the packet's id.
 pub type Verdicts = BTreeMap<String, Verdict>;
+
+impl Verdict {
+    /// The word for it in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::Done(_) => "done",
+            Self::NotChecked(_) => "not-checked",
+        }
+    }
+
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::True => None,
+            Self::Done(why) | Self::NotChecked(why) => Some(why),
+        }
+    }
+}

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 const FILE: &str = ".agentops/config.yaml";
 /// A larger file is not a configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
+const REPORT_DIR: &str = ".agents/overnight/latest";
 const UNDO_DAYS: u64 = 90;
 const UNDO_MAX_MB: u64 = 1024;
 const CHECKPOINT_MAX_MB: u64 = 512;
@@ -59,16 +60,15 @@ pub(crate) fn harvest_from(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(said)
 }
 
-/// Where a run leaves its report, as it was written down; relative to the repository.
+/// The folder of a run's artifacts: by the environment, by the strongest file that says, or the usual
+/// one. A relative one is relative to the repository.
 pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
-    if let Some(named) = std::env::var_os("AGENTOPS_DREAM_REPORT_DIR") {
-        return Ok(root.join(named));
-    }
     let mut said = REPORT_DIR.to_owned();
     for path in files(root) {
         said = read(&path)?.dream.report_dir.unwrap_or(said);
     }
-    Ok(root.join(said))
+    let named = std::env::var_os("AGENTOPS_DREAM_REPORT_DIR").filter(|named| !named.is_empty());
+    Ok(root.join(named.map_or_else(|| PathBuf::from(said), PathBuf::from)))
 }
 
 /// The weaker file first.

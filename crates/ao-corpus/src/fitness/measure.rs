@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use ao_contract::{Maturity, Open, Severity};
+use ao_contract::{Maturity, Severity};
 use jiff::civil::Date;
 
 use crate::corpus::{Entry, Kind};
@@ -141,22 +141,9 @@ pub fn gravity(severity: Severity) -> f64 {
 }
 
 pub(super) fn findings(units: &Units<'_>) -> f64 {
-    let is_open = |entry: &Entry| {
-        let closed = ["resolved", "retired", "closed", "fixed"];
-        let status = entry.document.text("status").unwrap_or_default().to_lowercase();
-        entry.kind == Kind::Finding
-            && !entry.document.is_resolved()
-            && entry.document.field("retired_by").is_none()
-            && !closed.contains(&status.as_str())
-    };
-    let weight = |entry: &Entry| {
-        let word = entry.document.text("severity").map(|word| word.to_lowercase());
-        let severity: Option<Open<Severity>> =
-            word.and_then(|word| serde_json::from_value(word.into()).ok());
-        gravity(severity.unwrap_or_default().rank())
-    };
     let heaviest = |unit: &Vec<&Entry>| {
-        unit.iter().filter(|entry| is_open(entry)).map(|entry| weight(entry)).reduce(f64::max)
+        let open = unit.iter().filter(|entry| entry.is_open_finding());
+        open.map(|entry| gravity(entry.severity())).reduce(f64::max)
     };
     let open = units.iter().filter_map(heaviest).fold(0.0, |sum, weight| sum + weight);
     FINDINGS_HALF / (FINDINGS_HALF + open)

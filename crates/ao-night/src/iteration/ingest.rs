@@ -7,7 +7,7 @@ use ao_corpus::{Corpus, Ledger};
 use ao_tree::Edit;
 
 use super::{Failed, Stage, Work, fault};
-use crate::propose_fixed::Fixed;
+use crate::held::Fixed;
 
 /// An iteration takes at most so many, so that each step of the corpus is measured by itself.
 pub(crate) const HARVESTED_MAX: usize = 200;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use ao_contract::RunStage;
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::{CLOSED, Closing, Corpus, Ledger, Logs, Settings as Closed, close_loop};
-use ao_contract::RunStage;
 use ao_tree::Edit;
 
 use super::ingest::{Ingested, ingest};
 use super::measure::{Baseline, Measured, measure};
 use super::{Failed, Stage, Work, fault};
-use crate::propose_fixed::Fixed;
+use crate::held::Fixed;
 
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
 /// still.

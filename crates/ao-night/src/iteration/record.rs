@@ -113,9 +113,9 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         Err(why) => json!({ "absent": why }),
     };
     let fell = regressions(&before.fitness, &after.fitness);
-    let fell = fell.iter().map(|fell| {
-        json!({ "metric": fell.metric, "drop": fell.drop, "floor": fell.floor })
-    });
+    let fell = fell
+        .iter()
+        .map(|fell| json!({ "metric": fell.metric, "drop": fell.drop, "floor": fell.floor }));
     iteration.measure = object(json!({
         "entries_before": before.fitness.entries,
         "entries_after": after.fitness.entries,

@@ -26,6 +26,7 @@ mod lookup;
 mod marker;
 mod merge;
 mod metrics;
+mod packet;
 mod prune;
 mod repo;
 mod report;

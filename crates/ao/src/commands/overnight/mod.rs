@@ -1,7 +1,12 @@
 //! `ao overnight`: the night, and the morning after.
 
+mod packet;
 mod report;
+mod start;
+mod status;
 mod summary_file;
+mod terminal;
+mod warn_only;
 
 use ao_contract::Exit;
 
@@ -12,12 +17,26 @@ use crate::printer::Printer;
 /// Consolidate the knowledge overnight, and read in the morning what became of it
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    /// Run one night over this repository's knowledge
+    #[command(alias = "run")]
+    Start(Box<start::Arguments>),
+    /// Show what a run is doing
+    Status(status::Arguments),
     /// Show the report of a run
     Report(report::Arguments),
+    /// Print a morning packet as a brief for whoever does the work
+    Packet(packet::Arguments),
+    /// The rescues that let a regression through with a warning
+    #[command(subcommand)]
+    WarnOnly(warn_only::Command),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Start(arguments) => start::run(arguments, global, printer),
+        Command::Status(arguments) => status::run(arguments, global, printer),
         Command::Report(arguments) => report::run(arguments, global, printer),
+        Command::Packet(arguments) => packet::run(arguments, global, printer),
+        Command::WarnOnly(command) => warn_only::run(command, global, printer),
     }
 }

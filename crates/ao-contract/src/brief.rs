@@ -1,0 +1,44 @@
+//! What the corpus knows about a goal, `briefing.json`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Extra, Finite, SchemaVersion};
+
+/// What bears on a goal, within a number of tokens. Unknown fields are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Knowledge brief")]
+pub struct KnowledgeBrief {
+    /// Always 1.
+    pub schema_version: SchemaVersion<1>,
+    /// The goal.
+    pub goal: String,
+    /// The most tokens that were allowed, of four bytes each.
+    pub tokens_max: u64,
+    /// How many the text takes.
+    pub tokens: u64,
+    /// The entries that it quotes, best first.
+    pub sources: Vec<BriefSource>,
+    /// Words of the goal that no entry has.
+    pub missing: Vec<String>,
+    /// The brief itself, for a prompt; every passage names its entry.
+    pub markdown: String,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// An entry that a brief quotes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BriefSource {
+    /// The entry, relative to `.agents/`.
+    pub path: String,
+    /// The heading of its best passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// How well it bears on the goal.
+    pub score: Finite,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

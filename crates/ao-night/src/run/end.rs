@@ -1,0 +1,194 @@
+//! The end of a run: the report.
+
+use std::io;
+
+use ao_contract::{
+    Exit, Fitness, Iteration, IterationStatus, RunStatus, StepName, StepStatus, format_duration,
+};
+use serde_json::json;
+
+use super::earlier::not_reached;
+use super::{Ended, LoopEnd, Run, Stopped};
+use crate::iteration::rounded;
+use crate::output::{SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::report::{self, Run as Life};
+use crate::verdict::Verdicts;
+
+impl Run<'_> {
+    pub(super) fn finish(mut self, ended: Result<LoopEnd, Stopped>) -> Ended {
+        self.work.progress.stage(ao_contract::RunStage::Reporting, "writing the report");
+        let mut exit = Exit::Done;
+        let failure = match &ended {
+            Err(Stopped::Signal(signal)) => Some(format!("ended by {}", signal_name(*signal))),
+            Err(Stopped::Failed(why)) => Some(why.clone()),
+            Ok(LoopEnd::Time) if !self.has_finished_one() => {
+                Some("the time ended before an iteration was finished".into())
+            }
+            Ok(_) => None,
+        };
+        let why_not = match (&failure, &ended) {
+            (Some(why), _) => why.clone(),
+            _ => "the time ended".into(),
+        };
+        for step in &mut self.summary.steps {
+            not_reached(step, &why_not);
+        }
+        let is_dry = self.is_dry();
+        self.summary.status = match failure {
+            Some(_) => RunStatus::Failed,
+            None if is_dry => RunStatus::DryRun,
+            None => RunStatus::Done,
+        };
+        if self.summary.status == RunStatus::Failed {
+            exit = Exit::Failed;
+        } else if ended == Ok(LoopEnd::Regression) {
+            exit = Exit::Refused;
+        }
+        self.summary.failure_reason = failure;
+        if ended == Ok(LoopEnd::Time) {
+            self.summary.budget_exhausted = Some(true);
+        }
+        self.put_iterations();
+        self.put_rest();
+        if exit == Exit::Done && self.summary.degraded.is_some() {
+            exit = Exit::Degraded;
+        }
+        if let Err(error) = self.write_report() {
+            self.log(&format!("the report could not be written: {error}"));
+            self.summary.status = RunStatus::Failed;
+            self.summary.failure_reason = Some(format!("the report could not be written: {error}"));
+            exit = Exit::Failed;
+        }
+        self.log(&format!("run {} ended", self.summary.run_id));
+        self.teller.end();
+        Ended { summary: self.summary, exit, diff: self.diff }
+    }
+
+    fn has_finished_one(&self) -> bool {
+        self.iterations.iter().any(|iteration| iteration.status.is_baseline())
+    }
+
+    fn put_iterations(&mut self) {
+        let Some(first) =
+            self.summary.steps.iter().position(|step| step.name == StepName::CloseLoop)
+        else {
+            return;
+        };
+        let steps: Vec<_> = self.iterations.iter().map(step_of).collect();
+        self.summary.steps.splice(first + 1..=first, steps);
+        if !self.iterations.is_empty() {
+            self.summary.iterations = Some(self.iterations.clone());
+        }
+        self.summary.fitness_delta = self.top_delta();
+    }
+
+    /// Every metric and the composite, final minus initial.
+    pub(super) fn top_delta(&self) -> Option<Fitness> {
+        let measured: Vec<&Iteration> =
+            self.iterations.iter().filter(|one| !one.fitness_before.is_empty()).collect();
+        let committed = measured.iter().rev().find(|one| one.status.is_baseline());
+        match (measured.first(), committed, &self.last) {
+            (Some(first), Some(last), _) => Some(delta(&first.fitness_before, &last.fitness_after)),
+            (Some(first), None, _) => Some(delta(&first.fitness_before, &first.fitness_before)),
+            (None, _, Some(known)) => Some(delta(&known.fitness.map(), &known.fitness.map())),
+            (None, _, None) => None,
+        }
+    }
+
+    fn put_rest(&mut self) {
+        let clock = self.work.clock;
+        self.summary.finished_at = clock.rfc3339();
+        self.summary.duration = format_duration((clock.uptime)().saturating_sub(self.began));
+        self.summary.warn_only_remaining = Some(self.budget.remaining);
+        if !self.rescues.is_empty() {
+            self.summary.extra.insert("rescues".into(), json!(self.rescues));
+        }
+        let mut degraded = std::mem::take(&mut self.degraded);
+        degraded.dedup();
+        self.summary.degraded = (!degraded.is_empty()).then_some(degraded);
+        let commits = self.iterations.iter().filter_map(commit_id);
+        let last = commits.last();
+        let mut recommended: Vec<String> = Vec::new();
+        if let Some(packet) = self.summary.morning_packets.as_ref().and_then(|all| all.first()) {
+            recommended.push(packet.morning_command.clone());
+            self.summary.next_action = packet.title.clone();
+        }
+        if let Some(id) = last {
+            recommended.push(format!("ao tree diff {id}"));
+            recommended.push(format!("ao tree undo {id}"));
+        }
+        if self.summary.status == RunStatus::Failed {
+            self.summary.next_action = "See why the run failed, then start it again".into();
+            recommended.insert(0, "ao overnight start".into());
+        }
+        recommended.push("ao overnight report".into());
+        if self.summary.next_action.is_empty() {
+            self.summary.next_action = "Nothing needs you this morning".into();
+        }
+        self.summary.recommended = recommended;
+        self.summary.schema_version = self.summary.expected_version();
+    }
+
+    fn write_report(&mut self) -> io::Result<()> {
+        let path = |name: &str| self.output.path(name).to_string_lossy().into_owned();
+        let named = [("summary_json", SUMMARY_JSON), ("summary_markdown", SUMMARY_MARKDOWN)];
+        for (key, name) in named {
+            self.summary.artifacts.insert(key.into(), path(name));
+        }
+        // First the text, so that what the summary names is there when it is.
+        let text = report::markdown(&self.summary, &Verdicts::new(), Life::Over);
+        self.output.write(SUMMARY_MARKDOWN, text.as_bytes())?;
+        self.write_summary()
+    }
+
+    pub(super) fn write_summary(&mut self) -> io::Result<()> {
+        self.output.write_json(SUMMARY_JSON, &self.summary).map(drop)
+    }
+}
+
+/// What an iteration committed.
+pub(super) fn commit_id(iteration: &Iteration) -> Option<String> {
+    let commit = iteration.extra.get("commit")?;
+    let is_made = commit["is_made"].as_bool().unwrap_or(false);
+    is_made.then(|| commit["id"].as_str().map(str::to_owned))?
+}
+
+fn step_of(iteration: &Iteration) -> ao_contract::Step {
+    let status = match iteration.status {
+        IterationStatus::Done | IterationStatus::HaltedOnRegressionPostCommit => StepStatus::Done,
+        IterationStatus::Failed => StepStatus::Failed,
+        _ => StepStatus::SoftFail,
+    };
+    let edits = iteration.reduce.get("edits").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let note = match (&iteration.error, commit_id(iteration)) {
+        (Some(why), _) => why.clone(),
+        (None, Some(id)) => format!("{edits} edits, commit {id}"),
+        (None, None) if edits > 0 => format!("{edits} edits, nothing was committed"),
+        (None, None) => "nothing to do".into(),
+    };
+    ao_contract::Step {
+        name: StepName::Iteration(iteration.index.get()),
+        status,
+        command: None,
+        artifact: None,
+        note: Some(note),
+        extra: ao_contract::Extra::new(),
+    }
+}
+
+fn delta(first: &Fitness, last: &Fitness) -> Fitness {
+    let moved = |(name, value): (String, f64)| {
+        let before = first.get(&name).unwrap_or(value);
+        Some((name, ao_contract::Finite::new(rounded(value - before))?))
+    };
+    last.iter().map(|(name, value)| (name.to_owned(), value)).filter_map(moved).collect()
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        1 => "SIGHUP".into(),
+        2 => "SIGINT".into(),
+        15 => "SIGTERM".into(),
+        other => format!("signal {other}"),
+    }
+}

@@ -1,0 +1,306 @@
+//! One run: the loop, then the steps, then the report. However it ends, the report says so.
+
+mod background;
+mod earlier;
+mod end;
+mod plan;
+mod rounds;
+mod steps;
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicI32;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ao_contract::{
+    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Step, StepName, StepStatus,
+    Summary, WarnOnlyBudget,
+};
+use ao_tree::{Disk, Door};
+
+use crate::awake::Awake;
+use crate::clock::Clock;
+use crate::host::Host;
+use crate::iteration::{Measured, Work};
+use crate::output::{BadOutput, LOG, Output};
+use crate::progress::{Progress, STATUS, Teller, Watch};
+use crate::settings::{Gate, Mode, Settings};
+use background::{Halt, Limits, in_background, message};
+
+/// The steps after the loop have this part of the time for themselves.
+const RESERVE_SHARE: u32 = 5;
+const RESERVE_MAX: Duration = Duration::from_secs(60);
+
+/// Which run to go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resume {
+    Last,
+    Run(String),
+}
+
+/// Everything that a run needs. Whoever gives the order holds the lock of a run, or for a dry run the
+/// readers' lock, and has recovered what was cut off.
+pub struct Order<'a> {
+    pub settings: Settings,
+    pub door: Door<Disk>,
+    /// The repository, with no symlink on the way.
+    pub root: PathBuf,
+    /// Its name, as the work queue spells it.
+    pub repo: String,
+    pub clock: Clock,
+    pub host: Host,
+    /// The number of the signal that arrived, or 0.
+    pub signal: Arc<AtomicI32>,
+    pub watch: &'a mut dyn Watch,
+    pub resume: Option<Resume>,
+    /// What was recovered before this run, a line each.
+    pub recovered: Vec<String>,
+}
+
+impl std::fmt::Debug for Order<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Order").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub summary: Summary,
+    pub exit: Exit,
+    /// Of a dry run: what would change, as a diff.
+    pub diff: Option<String>,
+}
+
+/// Why a run was not begun. Nothing was written but what the message names.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Output(#[from] BadOutput),
+    #[error("{0}")]
+    NothingToResume(String),
+    #[error("the rescues cannot be read: {0}")]
+    Budget(String),
+    #[error("{what}: {source}")]
+    Io { what: String, source: io::Error },
+}
+
+impl StartError {
+    fn io(what: &str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { what: what.to_owned(), source }
+    }
+}
+
+/// Why nothing more is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stopped {
+    Signal(i32),
+    Failed(String),
+}
+
+/// Why the loop ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum LoopEnd {
+    Nothing,
+    Count,
+    Time,
+    Plateau,
+    Regression,
+    /// A stage failed, and would fail again.
+    Failing,
+}
+
+struct Run<'a> {
+    work: Arc<Work>,
+    output: Output,
+    state: PathBuf,
+    repo: String,
+    host: Host,
+    limits: Limits,
+    teller: Teller,
+    watch: &'a mut dyn Watch,
+    summary: Summary,
+    began: Duration,
+    iterations: Vec<Iteration>,
+    budget: WarnOnlyBudget,
+    rescues: Vec<String>,
+    degraded: Vec<String>,
+    stored_bytes: u64,
+    closing: Option<CloseLoop>,
+    /// The plan of the last iteration: what it did, and what is left to a person.
+    defrag: Option<Defrag>,
+    /// What is known of the corpus as it is now.
+    last: Option<Measured>,
+    packets: Vec<MorningPacket>,
+    diff: Option<String>,
+}
+
+/// Runs one night. An error means that it was not begun.
+pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
+    let Order { settings, door, root, repo, clock, host, signal, watch, resume, recovered } = order;
+    let agents = root.join(".agents");
+    let state = agents.join("overnight");
+    let output = Output::make(&settings.output_dir, &root)?;
+    let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
+    let earlier = earlier::see_to(&output, resume.as_ref(), settings.mode, clock)?;
+    let is_dry = settings.mode == Mode::DryRun;
+    if !is_dry {
+        write_docs(&agents)?;
+    }
+    let began = (clock.uptime)();
+    let deadline = began + settings.run_timeout;
+    let limits = Limits { deadline, uptime: clock.uptime, signal };
+    let run_id = match &earlier.resumed {
+        Some(summary) => summary.run_id.clone(),
+        None => {
+            unique_run_id(&door, &output, &clock.id()).map_err(StartError::io("choose an id"))?
+        }
+    };
+    let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
+    let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
+    let recovered = recovered.into_iter().chain(earlier.notes).collect();
+    let summary = plan::planned(&settings, &root, &output, (&run_id, clock), &budget, recovered);
+    let work = Work { door, root, agents, settings, clock, progress, baseline: OnceLock::new() };
+    let mut run = Run {
+        work: Arc::new(work),
+        output,
+        state,
+        repo,
+        host,
+        limits,
+        teller,
+        watch,
+        summary,
+        began,
+        iterations: earlier.iterations,
+        budget,
+        rescues: Vec::new(),
+        degraded: Vec::new(),
+        stored_bytes: 0,
+        closing: None,
+        defrag: None,
+        last: None,
+        packets: Vec::new(),
+        diff: None,
+    };
+    run.write_summary().map_err(StartError::io("write the first summary"))?;
+    Ok(run.whole())
+}
+
+fn write_docs(agents: &std::path::Path) -> Result<(), StartError> {
+    let fail = StartError::io("write .agents/overnight/docs");
+    ao_tree::make_folders(agents, "overnight/docs").map_err(&fail)?;
+    for (name, text) in crate::docs::DOCS {
+        let path = agents.join("overnight/docs").join(name);
+        let is_there = std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes());
+        if !is_there {
+            ao_tree::replace_file(&path, text.as_bytes()).map_err(&fail)?;
+        }
+    }
+    Ok(())
+}
+
+/// An id that neither a commit nor a folder of an earlier run has.
+fn unique_run_id(door: &Door<Disk>, output: &Output, wanted: &str) -> io::Result<String> {
+    let taken: Vec<String> = match door.history() {
+        Ok(lines) => lines.into_iter().map(|line| line.id).collect(),
+        // A history that cannot be read is named by the commit that needs it.
+        Err(_) => Vec::new(),
+    };
+    let is_free = |id: &String| {
+        let is_known = |commit: &String| commit.starts_with(&format!("{id}-"));
+        output.path(id).symlink_metadata().is_err() && !taken.iter().any(is_known)
+    };
+    let ids =
+        std::iter::once(wanted.to_owned()).chain((2..1000).map(|nth| format!("{wanted}-{nth}")));
+    ids.into_iter().find(is_free).ok_or_else(|| io::Error::other("too many runs in one second"))
+}
+
+impl Run<'_> {
+    /// The run itself, with an end for whatever happens in it.
+    fn whole(mut self) -> Ended {
+        let wish = self.work.settings.keep_awake;
+        let why = "the overnight run of this repository's knowledge";
+        let mut awake = Awake::take(wish, &self.host, why);
+        self.log(&format!("run {} began", self.summary.run_id));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.night()));
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(panic) => Err(Stopped::Failed(format!("panicked: {}", message(panic.as_ref())))),
+        };
+        awake.check();
+        self.summary.runtime.keep_awake_mode = awake.mode().into();
+        self.summary.runtime.keep_awake_note = awake.note().map(str::to_owned);
+        if awake.is_degraded() {
+            self.degraded.push("keep-awake".into());
+        }
+        self.finish(ended)
+    }
+
+    fn night(&mut self) -> Result<LoopEnd, Stopped> {
+        let end = self.rounds()?;
+        self.steps()?;
+        Ok(end)
+    }
+
+    fn is_dry(&self) -> bool {
+        self.work.settings.mode == Mode::DryRun
+    }
+
+    fn gate(&self) -> Gate {
+        self.work.settings.gate
+    }
+
+    /// When the loop has to end, so that the steps have time.
+    fn loop_limits(&self) -> Limits {
+        let limit = self.work.settings.run_timeout;
+        let reserve = (limit / RESERVE_SHARE).min(RESERVE_MAX);
+        Limits { deadline: self.limits.deadline.saturating_sub(reserve), ..self.limits.clone() }
+    }
+
+    /// Does work that may take long and has no effects.
+    fn think<T: Send + 'static>(
+        &mut self,
+        limits: &Limits,
+        work: impl FnOnce(&Work) -> T + Send + 'static,
+    ) -> Result<T, Halt> {
+        let shared = Arc::clone(&self.work);
+        let (clock, deadline) = (self.work.clock, self.limits.deadline);
+        let (teller, watch) = (&mut self.teller, &mut *self.watch);
+        teller.tell(clock, deadline, watch);
+        let mut tick = || teller.tell(clock, deadline, watch);
+        in_background(move || work(&shared), limits, None, &mut tick)
+    }
+
+    /// A line in the log of the run. A log that cannot be written is no reason to stop.
+    fn log(&self, line: &str) {
+        let line = format!("{} {}", self.work.clock.rfc3339(), ao_tree::shown(line));
+        let _ = ao_tree::append_line(&self.output.path(LOG), &line);
+    }
+
+    fn stage(&mut self, stage: RunStage, doing: &str) {
+        self.work.progress.stage(stage, doing);
+        self.log(&format!("{}: {doing}", stage.name()));
+        let (clock, deadline) = (self.work.clock, self.limits.deadline);
+        self.teller.tell(clock, deadline, self.watch);
+    }
+
+    /// The step of this name, as the plan has it.
+    fn step(&mut self, name: &StepName) -> Option<&mut Step> {
+        self.summary.steps.iter_mut().find(|step| step.name == *name)
+    }
+
+    fn end_step(&mut self, name: &StepName, status: StepStatus, note: Option<String>) {
+        let told = note.as_deref().unwrap_or_default().to_owned();
+        if let Some(step) = self.step(name) {
+            step.status = status;
+            step.note = note;
+        }
+        if status == StepStatus::SoftFail {
+            self.degraded.push(name.to_string());
+        }
+        self.log(&format!("step {name}: {} {told}", crate::report::step_word(status)));
+    }
+}

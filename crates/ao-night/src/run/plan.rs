@@ -1,0 +1,115 @@
+//! The summary as it is written before anything is done.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ao_contract::{
+    Extra, KeepAwakeMode, RunStatus, Runtime, Step, StepName, StepStatus, Summary, WarnOnlyBudget,
+    format_duration,
+};
+use serde_json::json;
+
+use crate::awake::Wish;
+use crate::clock::Clock;
+use crate::output::{LOG, Output};
+use crate::settings::{Gate, Mode, Settings};
+
+const MODE: &str = "dream.local-bedtime";
+
+pub(super) fn planned(
+    settings: &Settings,
+    root: &Path,
+    output: &Output,
+    (run_id, clock): (&str, Clock),
+    budget: &WarnOnlyBudget,
+    recovered: Vec<String>,
+) -> Summary {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let state = root.join(".agents/overnight");
+    let now = clock.rfc3339();
+    let is_dry = settings.mode == Mode::DryRun;
+    let mut extra = Extra::new();
+    if !recovered.is_empty() {
+        extra.insert("recovered".into(), json!(recovered));
+    }
+    let is_warning = settings.gate == Gate::WarnOnly && budget.remaining > 0;
+    extra.insert("warn_only".into(), is_warning.into());
+    Summary {
+        schema_version: 1,
+        mode: MODE.into(),
+        run_id: run_id.to_owned(),
+        goal: settings.goal.clone(),
+        repo_root: text(root),
+        output_dir: text(&output.dir),
+        status: RunStatus::Planned,
+        dry_run: is_dry,
+        started_at: now.clone(),
+        finished_at: now,
+        duration: format_duration(std::time::Duration::ZERO),
+        runtime: Runtime {
+            keep_awake: settings.keep_awake == Wish::On,
+            keep_awake_mode: KeepAwakeMode::Disabled.into(),
+            keep_awake_note: None,
+            requested_timeout: settings.requested_timeout.clone(),
+            effective_timeout: format_duration(settings.run_timeout),
+            lock_path: text(&state.join("run.lock")),
+            log_path: text(&output.path(LOG)),
+            process_contract_doc: text(&state.join("docs/run.md")),
+            report_contract_doc: text(&state.join("docs/report.md")),
+            extra: Extra::new(),
+        },
+        steps: steps(settings),
+        artifacts: BTreeMap::new(),
+        recommended: Vec::new(),
+        next_action: String::new(),
+        close_loop: None,
+        metrics_health: None,
+        retrieval_live: None,
+        briefing: None,
+        council: None,
+        dreamscape: None,
+        degraded: None,
+        yields: None,
+        long_haul: None,
+        morning_packets: None,
+        iterations: None,
+        fitness_delta: None,
+        plateau_reason: None,
+        regression_reason: None,
+        warn_only_budget_initial: Some(budget.initial_budget),
+        warn_only_remaining: Some(budget.remaining),
+        measure_failure_halt: None,
+        budget_exhausted: None,
+        failure_reason: None,
+        extra,
+    }
+}
+
+fn steps(settings: &Settings) -> Vec<Step> {
+    let brief = format!("ao knowledge brief --goal {} --json", quoted(&settings.goal));
+    let mut steps = vec![
+        (StepName::CloseLoop, Some("ao flywheel close-loop --threshold 24h --json".to_owned())),
+        (StepName::DefragPreview, Some("ao --dry-run --json defrag".to_owned())),
+        (StepName::MetricsHealth, Some("ao metrics health --json".to_owned())),
+        (StepName::RetrievalLive, Some("ao retrieval-bench --live --json".to_owned())),
+    ];
+    if !settings.goal.is_empty() {
+        steps.push((StepName::KnowledgeBrief, Some(brief)));
+    }
+    steps.push((StepName::MorningPackets, None));
+    steps.push((StepName::BeadSync, None));
+    let step = |(name, command): (StepName, Option<String>)| Step {
+        name,
+        status: StepStatus::Pending,
+        command,
+        artifact: None,
+        note: None,
+        extra: Extra::new(),
+    };
+    steps.into_iter().map(step).collect()
+}
+
+/// For a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,348 @@
+//! `ao overnight start`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::time::Duration;
+
+use ao_contract::{Exit, RunStatus, Summary, format_duration, parse_duration};
+use ao_night::report::{self, Run as Life};
+use ao_night::settings::{self, Gate, Mode, Queue, Settings};
+use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Verdicts, Wish};
+use ao_tree::shown;
+use serde_json::json;
+
+use super::super::harvest;
+use super::report::painted;
+use super::terminal::Terminal;
+use crate::cli::Global;
+use crate::clock;
+use crate::config::{self, Night};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{Repo, Writer};
+
+const COLUMNS: usize = 100;
+const MB: u64 = 1024 * 1024;
+
+/// Run one night over this repository's knowledge
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
+#[command(after_help = "A night takes in what is new, merges copies, archives what has had its day, measures before it commits,
+and leaves a report with work for the morning in .agents/overnight/latest. What it changed is one commit
+an iteration: `ao tree diff ID` shows it, `ao tree undo ID` takes it back.
+
+With the global --dry-run everything is done but the commit, and the diff is shown.
+
+Exit codes: 0 done, 1 failed (the report says why), 4 halted on a regression, 6 not begun, 75 another run
+holds the lock; with --strict-exit 3 when something failed softly.
+
+Examples:
+  ao overnight start
+  ao overnight start --goal 'fewer flaky tests' --run-timeout 90m
+  ao --dry-run overnight start --max-iterations 1
+  ao overnight start --queue tonight.md --warn-only=false
+  ao overnight start --resume")]
+pub(crate) struct Arguments {
+    /// What the night is for; a brief on it goes into the report
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    goal: String,
+    /// The folder of the report (default: dream.report_dir, or .agents/overnight/latest)
+    #[arg(long, value_name = "PATH")]
+    output_dir: Option<PathBuf>,
+    /// The time budget, such as 8h, 90m or 1h30m (default: 8h)
+    #[arg(long, value_name = "DURATION", value_parser = timeout)]
+    run_timeout: Option<Duration>,
+    /// Keep the machine awake (default)
+    #[arg(long, overrides_with = "no_keep_awake")]
+    keep_awake: bool,
+    /// Let the machine sleep
+    #[arg(long)]
+    no_keep_awake: bool,
+    /// A model or agent to ask; there are none yet
+    #[arg(long, value_name = "NAME")]
+    runner: Vec<String>,
+    /// Ask for unconventional options; needs runners
+    #[arg(long)]
+    creative_lane: bool,
+    /// Put these items ahead of everything that the night itself ranks
+    #[arg(long, value_name = "FILE")]
+    queue: Option<PathBuf>,
+    /// At most N iterations; 0 is no limit (default)
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// A smaller change of fitness is none (default: 0.01)
+    #[arg(long, value_name = "F", value_parser = epsilon, allow_negative_numbers = true)]
+    plateau_epsilon: Option<f64>,
+    /// So many such changes in a row end the run (default: 2)
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    plateau_window: Option<u32>,
+    /// Let a regression through with a warning while there are rescues left (default: true)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    warn_only: Option<bool>,
+    /// The most that the checkpoints of the run may store, in MB (default: 512)
+    #[arg(long, value_name = "N")]
+    checkpoint_max_mb: Option<u64>,
+    /// Spend more time on packets; needs runners
+    #[arg(long)]
+    long_haul: bool,
+    /// Go on with the last run if it was not finished, or with this one
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
+    resume: Option<String>,
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    let limit = parse_duration(text).map_err(|error| error.to_string())?;
+    checked_timeout(limit)
+}
+
+fn checked_timeout(limit: Duration) -> Result<Duration, String> {
+    let most = settings::RUN_TIMEOUT_MAX;
+    if limit.is_zero() || limit > most {
+        return Err(format!("must be over 0 and at most {}", format_duration(most)));
+    }
+    Ok(limit)
+}
+
+fn epsilon(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "is not a number".to_owned())?;
+    checked_epsilon(value)
+}
+
+fn checked_epsilon(value: f64) -> Result<f64, String> {
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err("must be over 0".into()) }
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let night = Night::read(&Repo::find(global)?.root)?;
+    refuse_runners(arguments, &night)?;
+    let repo = Repo::find(global)?;
+    if !repo.agents().is_dir() {
+        let message = format!("no .agents/ in {}", repo.root.display());
+        return Err(Failure::new(Exit::Preflight, message)
+            .hint("run `mkdir .agents` in the repository, or name another with -C DIR"));
+    }
+    for unknown in &night.unknown {
+        printer.note(&format!("note: dream.{} is not known and has no effect", shown(unknown)));
+    }
+    let settings = resolve(arguments, &night, &repo, global, printer)?;
+    let signal = Arc::new(AtomicI32::new(0));
+    catch_signals(&signal)?;
+    let root = repo.canonical();
+    let mut watch = Terminal::new(printer);
+    let mut order = |door, recovered| Order {
+        settings: settings(),
+        door,
+        root: root.clone(),
+        repo: name_of(&root),
+        clock: Clock { now: clock::timestamp, uptime: clock::uptime },
+        host: host(&root),
+        signal: Arc::clone(&signal),
+        watch: &mut watch,
+        resume: arguments.resume.as_ref().map(|id| match id.as_str() {
+            "" => Resume::Last,
+            id => Resume::Run(id.to_owned()),
+        }),
+        recovered,
+    };
+    let ended = if global.dry_run {
+        let (door, _readers) = repo.read()?;
+        ao_night::start(order(door, Vec::new()))
+    } else {
+        let Writer { door, recovery, lock_left_by, lock, .. } = Writer::open(&repo)?;
+        let mut recovered = super::super::tree::recover::told(&recovery);
+        recovered.extend(lock_left_by.map(|who| format!("a lock that nobody held: {who}")));
+        let ended = ao_night::start(order(door, recovered));
+        drop(lock);
+        ended
+    };
+    watch.end();
+    let ended = ended.map_err(not_begun)?;
+    tell(&ended, printer);
+    Ok(exit(&ended, global))
+}
+
+fn refuse_runners(arguments: &Arguments, night: &Night) -> Result<(), Failure> {
+    let named = arguments.runner.first().or(night.runners.first());
+    let refuse = |what: &str| {
+        Failure::usage(format!("{what}: this version has no runners; models and agents come later"))
+            .hint("leave it out: the whole night works without a model")
+    };
+    if let Some(name) = named {
+        return Err(refuse(&format!("--runner {}", shown(name))));
+    }
+    if arguments.creative_lane || night.creative_lane {
+        return Err(refuse("--creative-lane"));
+    }
+    if arguments.long_haul {
+        return Err(refuse("--long-haul"));
+    }
+    Ok(())
+}
+
+/// Flags over environment over repository over home over defaults. Gives what makes the settings:
+/// they are made once, for whichever way the run is begun.
+fn resolve<'a>(
+    arguments: &'a Arguments,
+    night: &'a Night,
+    repo: &Repo,
+    global: &'a Global,
+    printer: &Printer,
+) -> Result<impl FnMut() -> Settings + use<'a>, Failure> {
+    let run_timeout = match (arguments.run_timeout, night.run_timeout) {
+        (Some(asked), _) => asked,
+        (None, Some(said)) => checked_timeout(said)
+            .map_err(|why| Failure::usage(format!("dream.run_timeout {why}")))?,
+        (None, None) => settings::RUN_TIMEOUT,
+    };
+    let plateau_epsilon = match (arguments.plateau_epsilon, night.plateau_epsilon) {
+        (Some(asked), _) => asked,
+        (None, Some(said)) => checked_epsilon(said)
+            .map_err(|why| Failure::usage(format!("dream.plateau_epsilon {why}")))?,
+        (None, None) => settings::PLATEAU_EPSILON,
+    };
+    let plateau_window =
+        arguments.plateau_window.or(night.plateau_window).unwrap_or(settings::PLATEAU_WINDOW);
+    if plateau_window < settings::PLATEAU_WINDOW {
+        return Err(Failure::usage("dream.plateau_window must be at least 2"));
+    }
+    let output_dir = match &arguments.output_dir {
+        Some(named) => absolute(named)?,
+        None => absolute(&config::report_dir(&repo.canonical())?)?,
+    };
+    let queue = arguments.queue.as_deref().map(|file| read_queue(file, repo)).transpose()?;
+    let template = night.morning_command.as_deref().map(Template::parse).transpose();
+    let template = template
+        .map_err(|error| Failure::usage(format!("dream.morning_command: {error}")))?
+        .unwrap_or_default();
+    let is_strict = arguments.warn_only.or(night.warn_only) == Some(false);
+    let is_awake = if arguments.no_keep_awake { false } else { arguments.keep_awake || night.keep_awake.unwrap_or(true) };
+    let max_mb = arguments.checkpoint_max_mb.unwrap_or(night.checkpoint_max_mb);
+    let mut sources = Some(harvest::configured(repo, printer)?);
+    let max_iterations = arguments.max_iterations.or(night.max_iterations).unwrap_or(0);
+    Ok(move || Settings {
+        goal: arguments.goal.trim().to_owned(),
+        output_dir: output_dir.clone(),
+        run_timeout,
+        requested_timeout: format_duration(run_timeout),
+        keep_awake: if is_awake && !global.dry_run { Wish::On } else { Wish::Off },
+        queue: queue.clone(),
+        max_iterations,
+        plateau_epsilon,
+        plateau_window,
+        gate: if is_strict { Gate::Strict } else { Gate::WarnOnly },
+        checkpoint_max_bytes: max_mb.saturating_mul(MB),
+        morning_command: template.clone(),
+        harvest: sources.take().unwrap_or_default(),
+        promote_after: settings::PROMOTE_AFTER,
+        mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+fn read_queue(file: &Path, repo: &Repo) -> Result<Queue, Failure> {
+    let refuse = |why: String| {
+        Failure::usage(format!("--queue {}: {why}", shown(&file.to_string_lossy())))
+            .hint("one item a line, each beginning with `- ` or a number")
+    };
+    let found = std::fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
+    if !found.is_file() {
+        return Err(refuse("is not a file".into()));
+    }
+    if found.len() > ao_night::queue::QUEUE_BYTES_MAX as u64 {
+        return Err(refuse(format!("is larger than {} bytes", ao_night::queue::QUEUE_BYTES_MAX)));
+    }
+    let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
+    let read = ao_night::queue::read(&bytes).map_err(|error| refuse(error.to_string()))?;
+    let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let inside = whole.strip_prefix(repo.canonical()).ok().and_then(Path::to_str);
+    Ok(Queue { items: read.items, file: inside.map(str::to_owned) })
+}
+
+fn name_of(root: &Path) -> String {
+    root.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn host(root: &Path) -> Host {
+    let system = match std::env::consts::OS {
+        "linux" => System::Linux,
+        "macos" => System::MacOs,
+        _ => System::Other,
+    };
+    Host {
+        keeper: ao_guard::Keeper::this_binary(),
+        system,
+        process: std::process::id(),
+        environment: std::env::vars_os().collect(),
+        repository: root.to_owned(),
+    }
+}
+
+/// The three that end a run; a second one ends the process at once.
+fn catch_signals(signal: &Arc<AtomicI32>) -> Result<(), Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let fail = |error: std::io::Error| {
+        Failure::new(Exit::Preflight, format!("signals cannot be caught: {error}"))
+            .hint("nothing was begun; run the command again")
+    };
+    for number in [SIGHUP, SIGINT, SIGTERM] {
+        let flag = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        signal_hook::flag::register_conditional_shutdown(
+            number,
+            i32::from(Exit::Failed.code()),
+            Arc::clone(&flag),
+        )
+        .and_then(|_| signal_hook::flag::register(number, flag))
+        .and_then(|_| {
+            let number_too = usize::try_from(number).unwrap_or(0);
+            let _ = number_too;
+            register(number, Arc::clone(signal))
+        })
+        .map_err(fail)?;
+    }
+    Ok(())
+}
+
+fn not_begun(error: StartError) -> Failure {
+    let exit = match &error {
+        StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,
+        StartError::Budget(_) | StartError::Io { .. } => Exit::Preflight,
+    };
+    let hint = match &error {
+        StartError::Output(_) => "name another folder with --output-dir, outside of what a run changes",
+        StartError::NothingToResume(_) => "start a new run without --resume",
+        StartError::Budget(_) => "`ao overnight warn-only reset` writes the rescues anew",
+        StartError::Io { .. } => "nothing was changed; put right what is named, then start again",
+    };
+    Failure::new(exit, error.to_string()).hint(hint)
+}
+
+fn tell(ended: &Ended, printer: &Printer) {
+    let Ended { summary, diff, .. } = ended;
+    let mut text = painted(&report::text(summary, &Verdicts::new(), Life::Over, COLUMNS));
+    if let Some(diff) = diff {
+        text.push_str(diff);
+    }
+    let fields = json!({ "summary": summary, "diff": diff });
+    printer.answer("overnight start", fields, &text);
+}
+
+fn exit(ended: &Ended, global: &Global) -> Exit {
+    match ended.exit {
+        Exit::Degraded if !global.strict_exit => Exit::Done,
+        exit => exit,
+    }
+}
+
+#[expect(dead_code, reason = "shown by `ao overnight status`")]
+fn is_over(summary: &Summary) -> bool {
+    summary.status != RunStatus::Planned
+}

@@ -1,0 +1,47 @@
+//! `ao overnight warn-only`
+
+use ao_contract::{Exit, WarnOnlyBudget};
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::clock;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::Repo;
+
+/// The rescues that let a regression through with a warning
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = "While a repository has rescues left, a regression or a plateau is noted and let through, \
+and spends one. Without any, the gate is strict.
+
+Examples:
+  ao overnight warn-only show
+  ao overnight warn-only reset")]
+pub(crate) enum Command {
+    /// Say how many are left
+    Show,
+    /// Give the repository all of them again
+    Reset,
+}
+
+pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    let state = repo.state();
+    let budget = match command {
+        Command::Reset if !global.dry_run => {
+            let now = clock::now();
+            let _lock = repo.lock(now)?;
+            ao_night::budget::reset(&state, now.rfc3339()).map_err(|error| {
+                Failure::new(Exit::Failed, format!("the rescues could not be written: {error}"))
+                    .hint("put right what is named, then run the command again")
+            })?
+        }
+        Command::Show | Command::Reset => ao_night::budget::read(&state).map_err(|why| {
+            Failure::new(Exit::Failed, why).hint("`ao overnight warn-only reset` writes it anew")
+        })?,
+    };
+    let WarnOnlyBudget { remaining, initial_budget, .. } = &budget;
+    let text = format!("{remaining} of {initial_budget} rescues are left\n");
+    printer.answer("overnight warn-only", json!({ "budget": budget }), &text);
+    Ok(Exit::Done)
+}
