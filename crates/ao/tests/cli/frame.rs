@@ -19,6 +19,8 @@ fn help_has_examples_and_the_exit_codes() {
         assert!(help.stdout.contains("Examples:"), "{help}");
     }
     repo.run(&["tree", "nonsense"]).expect(2);
+    // A word that only a keeper of programs is started with means nothing to anybody else.
+    repo.run(&["keep-program", "/bin/true"]).expect(2);
     repo.run(&[]).expect(2);
 }
 
