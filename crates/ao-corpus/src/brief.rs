@@ -31,7 +31,7 @@ pub fn brief(
     });
     let ((hits, missing), _) = asked.map_err(|error| error.to_string())?;
     let read = |path: &str| {
-        let bytes = || read_one(&place.agents, path).map_err(|error| error.to_string());
+        let bytes = || read_one(&place.agents, path);
         Entry::parse(path, bytes)?.ok()
     };
     // One that went since it was found is not quoted.

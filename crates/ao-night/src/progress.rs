@@ -20,7 +20,7 @@ pub trait Watch {
 
 /// Shared by the run and whoever works for it.
 #[derive(Debug, Clone)]
-pub struct Progress(Arc<Mutex<RunNow>>);
+pub(crate) struct Progress(Arc<Mutex<RunNow>>);
 
 impl Progress {
     pub(crate) fn new(run_id: &str, output_dir: &Path, limit: Duration, clock: Clock) -> Self {

@@ -8,13 +8,13 @@ use ao_corpus::harvest::Source;
 use crate::queue::QueueItem;
 use crate::{Template, Wish};
 
-pub const RUN_TIMEOUT: Duration = Duration::from_secs(8 * 3600);
+pub const RUN_TIMEOUT: Duration = Duration::from_hours(8);
 /// A longer run is no night any more.
-pub const RUN_TIMEOUT_MAX: Duration = Duration::from_secs(48 * 3600);
+pub const RUN_TIMEOUT_MAX: Duration = Duration::from_hours(48);
 pub const PLATEAU_EPSILON: f64 = 0.01;
 pub const PLATEAU_WINDOW: u32 = 2;
 /// How old a pending learning must be before a night promotes it.
-pub const PROMOTE_AFTER: Duration = Duration::from_secs(24 * 3600);
+pub const PROMOTE_AFTER: Duration = Duration::from_hours(24);
 
 /// Whether a regression halts the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,9 +86,6 @@ enum Command {
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
-    /// Consolidate the knowledge overnight, and see in the morning what became of it
-    #[command(subcommand)]
-    Overnight(overnight::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
@@ -124,7 +121,6 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
-        Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

@@ -1,5 +1,7 @@
 //! The one place that asks what time it is.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 /// A moment, in the forms that files and ids use.
@@ -8,6 +10,17 @@ pub(crate) struct Moment(Timestamp);
 
 pub(crate) fn now() -> Moment {
     Moment(Timestamp::now())
+}
+
+pub(crate) fn timestamp() -> Timestamp {
+    Timestamp::now()
+}
+
+/// Since the machine was started, sleep included; it never jumps.
+pub(crate) fn uptime() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 impl Moment {

@@ -1,6 +1,7 @@
 //! The configuration files: the repository's over the user's own, and both over the defaults.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ao_contract::{Config, Exit};
 
@@ -13,7 +14,6 @@ const REPORT_DIR: &str = ".agents/overnight/latest";
 const UNDO_DAYS: u64 = 90;
 const UNDO_MAX_MB: u64 = 1024;
 const CHECKPOINT_MAX_MB: u64 = 512;
-const REPORT_DIR: &str = ".agents/overnight/latest";
 
 /// What the door is told, resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,83 @@ impl Limits {
         self.undo_max_mb = config.undo.max_mb.unwrap_or(self.undo_max_mb);
         self.checkpoint_max_mb = config.dream.checkpoint_max_mb.unwrap_or(self.checkpoint_max_mb);
     }
+}
+
+/// What the files and the environment say about a night; flags are stronger.
+#[derive(Debug, Default)]
+pub(crate) struct Night {
+    pub(crate) run_timeout: Option<Duration>,
+    pub(crate) keep_awake: Option<bool>,
+    pub(crate) runners: Vec<String>,
+    pub(crate) creative_lane: bool,
+    pub(crate) plateau_epsilon: Option<f64>,
+    pub(crate) plateau_window: Option<u32>,
+    pub(crate) max_iterations: Option<u32>,
+    pub(crate) warn_only: Option<bool>,
+    pub(crate) checkpoint_max_mb: u64,
+    pub(crate) morning_command: Option<String>,
+}
+
+impl Night {
+    pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
+        let checkpoint_max_mb = Limits::read(root)?.checkpoint_max_mb;
+        let mut night = Self { checkpoint_max_mb, ..Self::default() };
+        for path in files(root) {
+            let dream = read(&path)?.dream;
+            night.run_timeout = dream.run_timeout.map(|limit| limit.get()).or(night.run_timeout);
+            night.keep_awake = dream.keep_awake.or(night.keep_awake);
+            night.runners = dream.runners.unwrap_or(night.runners);
+            night.creative_lane = dream.creative_lane.unwrap_or(night.creative_lane);
+            let epsilon = dream.plateau_epsilon.map(|epsilon| epsilon.get());
+            night.plateau_epsilon = epsilon.or(night.plateau_epsilon);
+            night.plateau_window = dream.plateau_window.or(night.plateau_window);
+            night.max_iterations = dream.max_iterations.or(night.max_iterations);
+            night.warn_only = dream.warn_only.or(night.warn_only);
+            night.morning_command = dream.morning_command.or(night.morning_command);
+        }
+        night.take_environment()?;
+        Ok(night)
+    }
+
+    fn take_environment(&mut self) -> Result<(), Failure> {
+        if let Some(text) = said("RUN_TIMEOUT") {
+            let limit = ao_contract::parse_duration(&text);
+            self.run_timeout = Some(limit.map_err(|error| bad("RUN_TIMEOUT", &error))?);
+        }
+        if let Some(text) = said("RUNNERS") {
+            self.runners = text
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect();
+        }
+        self.keep_awake = parsed("KEEP_AWAKE")?.or(self.keep_awake);
+        self.creative_lane = parsed("CREATIVE_LANE")?.unwrap_or(self.creative_lane);
+        self.plateau_epsilon = parsed("PLATEAU_EPSILON")?.or(self.plateau_epsilon);
+        self.plateau_window = parsed("PLATEAU_WINDOW")?.or(self.plateau_window);
+        self.max_iterations = parsed("MAX_ITERATIONS")?.or(self.max_iterations);
+        self.warn_only = parsed("WARN_ONLY")?.or(self.warn_only);
+        self.morning_command = said("MORNING_COMMAND").or(self.morning_command.take());
+        Ok(())
+    }
+}
+
+/// A variable of the night, without the start of its name.
+fn said(name: &str) -> Option<String> {
+    let value = std::env::var_os(format!("AGENTOPS_DREAM_{name}"))?;
+    Some(value.to_string_lossy().trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
+where
+    T::Err: std::fmt::Display,
+{
+    said(name).map(|text| text.parse().map_err(|error| bad(name, &error))).transpose()
+}
+
+fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
+    Failure::usage(format!("AGENTOPS_DREAM_{name}: {error}"))
 }
 
 /// The repositories to harvest, as they were written down: by the environment, or else by the

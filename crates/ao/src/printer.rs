@@ -35,6 +35,10 @@ impl Printer {
         Self { is_json: global.json, is_quiet: global.quiet }
     }
 
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
     /// The answer to a command: `fields` as JSON, or `text` for people.
     pub(crate) fn answer(&self, command: &str, fields: Value, text: &str) {
         if self.is_json {

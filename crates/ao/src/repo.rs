@@ -97,7 +97,7 @@ pub(crate) struct Writer {
     pub(crate) recovery: ao_tree::Recovery,
     pub(crate) lock_left_by: Option<String>,
     pub(crate) now: Moment,
-    _lock: RunLock,
+    pub(crate) lock: RunLock,
 }
 
 impl Writer {
@@ -106,6 +106,6 @@ impl Writer {
         let door = repo.door()?;
         let lock = repo.lock(now)?;
         let recovery = door.recover()?;
-        Ok(Self { door, recovery, lock_left_by: lock.left_by.clone(), now, _lock: lock })
+        Ok(Self { door, recovery, lock_left_by: lock.left_by.clone(), now, lock })
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn fault(stage: Stage) -> Result<(), Failed> {
         }
         assert!(wanted != format!("panic-{name}").as_str(), "a panic was asked for in {name}");
         if wanted == format!("hang-{name}").as_str() {
-            std::thread::sleep(std::time::Duration::from_secs(60));
+            std::thread::sleep(std::time::Duration::from_mins(1));
         }
     }
     let _ = stage;

@@ -104,7 +104,7 @@ pub(super) fn is_committed(iteration: &Iteration) -> bool {
     ))
 }
 
-pub(super) fn status_name(status: IterationStatus) -> &'static str {
+pub(crate) fn status_name(status: IterationStatus) -> &'static str {
     match status {
         IterationStatus::Done => "done",
         IterationStatus::Degraded => "degraded",
@@ -115,7 +115,7 @@ pub(super) fn status_name(status: IterationStatus) -> &'static str {
     }
 }
 
-pub(super) fn step_status_name(status: StepStatus) -> &'static str {
+pub(crate) fn step_status_name(status: StepStatus) -> &'static str {
     match status {
         StepStatus::Pending => "pending",
         StepStatus::Done => "done",

@@ -30,6 +30,7 @@ use block::Block;
 use facts::Facts;
 
 pub use facts::{Run, status};
+pub(crate) use facts::{status_name, step_status_name};
 pub use plain::{ALERT, STRUCK};
 
 /// The headings that a report can have, in their order.

@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Halt {
     Time,
-    Signal(i32),
+    Signal(usize),
     Panic(String),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) deadline: Duration,
     pub(crate) uptime: fn() -> Duration,
     /// The number of the signal that arrived, or 0.
-    pub(crate) signal: Arc<AtomicI32>,
+    pub(crate) signal: Arc<AtomicUsize>,
 }
 
 impl Limits {

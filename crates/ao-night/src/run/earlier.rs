@@ -63,7 +63,6 @@ fn resumed(
 ) -> Result<Summary, StartError> {
     let nothing = |why: String| Err(StartError::NothingToResume(why));
     let summary = match (resume, there) {
-        (Resume::Last, None) => return nothing("there is no run to go on with".into()),
         (Resume::Run(id), there) if there.as_ref().is_none_or(|there| there.run_id != *id) => {
             let Some(_) = output.summary_in(id) else {
                 return nothing(format!("there is no run {id} in the output directory"));

@@ -15,10 +15,10 @@ use crate::report::{self, Run as Life};
 use crate::verdict::Verdicts;
 
 impl Run<'_> {
-    pub(super) fn finish(mut self, ended: Result<LoopEnd, Stopped>) -> Ended {
+    pub(super) fn finish(mut self, ended: &Result<LoopEnd, Stopped>) -> Ended {
         self.work.progress.stage(ao_contract::RunStage::Reporting, "writing the report");
         let mut exit = Exit::Done;
-        let failure = match &ended {
+        let failure = match ended {
             Err(Stopped::Signal(signal)) => Some(format!("ended by {}", signal_name(*signal))),
             Err(Stopped::Failed(why)) => Some(why.clone()),
             Ok(LoopEnd::Time) if !self.has_finished_one() => {
@@ -26,7 +26,7 @@ impl Run<'_> {
             }
             Ok(_) => None,
         };
-        let why_not = match (&failure, &ended) {
+        let why_not = match (&failure, ended) {
             (Some(why), _) => why.clone(),
             _ => "the time ended".into(),
         };
@@ -41,11 +41,11 @@ impl Run<'_> {
         };
         if self.summary.status == RunStatus::Failed {
             exit = Exit::Failed;
-        } else if ended == Ok(LoopEnd::Regression) {
+        } else if *ended == Ok(LoopEnd::Regression) {
             exit = Exit::Refused;
         }
         self.summary.failure_reason = failure;
-        if ended == Ok(LoopEnd::Time) {
+        if *ended == Ok(LoopEnd::Time) {
             self.summary.budget_exhausted = Some(true);
         }
         self.put_iterations();
@@ -106,8 +106,7 @@ impl Run<'_> {
         let mut degraded = std::mem::take(&mut self.degraded);
         degraded.dedup();
         self.summary.degraded = (!degraded.is_empty()).then_some(degraded);
-        let commits = self.iterations.iter().filter_map(commit_id);
-        let last = commits.last();
+        let last = self.iterations.iter().rev().find_map(commit_id);
         let mut recommended: Vec<String> = Vec::new();
         if let Some(packet) = self.summary.morning_packets.as_ref().and_then(|all| all.first()) {
             recommended.push(packet.morning_command.clone());
@@ -184,7 +183,7 @@ fn delta(first: &Fitness, last: &Fitness) -> Fitness {
     last.iter().map(|(name, value)| (name.to_owned(), value)).filter_map(moved).collect()
 }
 
-fn signal_name(signal: i32) -> String {
+fn signal_name(signal: usize) -> String {
     match signal {
         1 => "SIGHUP".into(),
         2 => "SIGINT".into(),

@@ -10,7 +10,7 @@ mod steps;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ use background::{Halt, Limits, in_background, message};
 
 /// The steps after the loop have this part of the time for themselves.
 const RESERVE_SHARE: u32 = 5;
-const RESERVE_MAX: Duration = Duration::from_secs(60);
+const RESERVE_MAX: Duration = Duration::from_mins(1);
 
 /// Which run to go on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Order<'a> {
     pub clock: Clock,
     pub host: Host,
     /// The number of the signal that arrived, or 0.
-    pub signal: Arc<AtomicI32>,
+    pub signal: Arc<AtomicUsize>,
     pub watch: &'a mut dyn Watch,
     pub resume: Option<Resume>,
     /// What was recovered before this run, a line each.
@@ -96,7 +96,7 @@ impl StartError {
 /// Why nothing more is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stopped {
-    Signal(i32),
+    Signal(usize),
     Failed(String),
 }
 
@@ -160,8 +160,8 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     };
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
-    let recovered = recovered.into_iter().chain(earlier.notes).collect();
-    let summary = plan::planned(&settings, &root, &output, (&run_id, clock), &budget, recovered);
+    let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
+    let summary = plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
     let work = Work { door, root, agents, settings, clock, progress, baseline: OnceLock::new() };
     let mut run = Run {
         work: Arc::new(work),
@@ -236,7 +236,7 @@ impl Run<'_> {
         if awake.is_degraded() {
             self.degraded.push("keep-awake".into());
         }
-        self.finish(ended)
+        self.finish(&ended)
     }
 
     fn night(&mut self) -> Result<LoopEnd, Stopped> {
@@ -301,6 +301,6 @@ impl Run<'_> {
         if status == StepStatus::SoftFail {
             self.degraded.push(name.to_string());
         }
-        self.log(&format!("step {name}: {} {told}", crate::report::step_word(status)));
+        self.log(&format!("step {name}: {} {told}", crate::report::step_status_name(status)));
     }
 }

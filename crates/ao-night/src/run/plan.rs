@@ -22,7 +22,7 @@ pub(super) fn planned(
     output: &Output,
     (run_id, clock): (&str, Clock),
     budget: &WarnOnlyBudget,
-    recovered: Vec<String>,
+    recovered: &[String],
 ) -> Summary {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let state = root.join(".agents/overnight");

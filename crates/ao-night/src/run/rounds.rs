@@ -44,7 +44,7 @@ impl Run<'_> {
                 return Ok(LoopEnd::Count);
             }
             if let Some(halt) = self.loop_limits().halt() {
-                return self.halted(halt);
+                return halted(halt);
             }
             let clock = self.work.clock;
             let begun =
@@ -57,19 +57,11 @@ impl Run<'_> {
         }
     }
 
-    fn halted(&mut self, halt: Halt) -> Result<LoopEnd, Stopped> {
-        match halt {
-            Halt::Time => Ok(LoopEnd::Time),
-            Halt::Signal(signal) => Err(Stopped::Signal(signal)),
-            Halt::Panic(why) => Err(Stopped::Failed(format!("panicked: {why}"))),
-        }
-    }
-
     fn round(&mut self, begun: &Begun, troubles: &mut u32) -> Result<Next, Stopped> {
         self.work.progress.iteration(begun.index);
         self.stage(RunStage::Ingest, &format!("iteration {}", begun.index));
         let limits = self.loop_limits();
-        let proposed = self.think(&limits, |work| propose(work));
+        let proposed = self.think(&limits, propose);
         let proposal = match proposed {
             Ok(Ok(proposal)) => proposal,
             Ok(Err(failed)) => return self.failed(begun, failed, troubles),
@@ -85,7 +77,7 @@ impl Run<'_> {
                     Halt::Panic(why) => (IterationStatus::Failed, format!("panicked: {why}")),
                 };
                 self.put(begun, None, None, Ending::new(status).because(why))?;
-                return self.halted(halt).map(Next::End);
+                return halted(halt).map(Next::End);
             }
         };
         if proposal.edits().is_empty() {
@@ -198,7 +190,7 @@ impl Run<'_> {
                 let rolled_back = Ending::new(IterationStatus::RolledBackPreCommit);
                 self.put(begun, Some(&proposal), None, rolled_back.because(why))?;
                 let halt = self.limits.halt().unwrap_or(Halt::Time);
-                return self.halted(halt).map(Next::End);
+                return halted(halt).map(Next::End);
             }
             Err(error @ (Error::Contended { .. } | Error::ReadersStay { .. })) => {
                 let rolled_back = Ending::new(IterationStatus::RolledBackPreCommit);
@@ -367,13 +359,22 @@ impl Run<'_> {
         self.log(&format!(
             "iteration {}: {} {}",
             begun.index,
-            crate::report::iteration_word(iteration.status),
+            crate::report::status_name(iteration.status),
             iteration.error.as_deref().unwrap_or_default()
         ));
         self.iterations.push(iteration);
         written.map(drop).map_err(|error| {
             Stopped::Failed(format!("the record of iteration {}: {error}", begun.index))
         })
+    }
+}
+
+/// What becomes of the loop where work was halted.
+fn halted(halt: Halt) -> Result<LoopEnd, Stopped> {
+    match halt {
+        Halt::Time => Ok(LoopEnd::Time),
+        Halt::Signal(signal) => Err(Stopped::Signal(signal)),
+        Halt::Panic(why) => Err(Stopped::Failed(format!("panicked: {why}"))),
     }
 }
 

@@ -27,9 +27,9 @@ const BRIEF_ENTRIES: usize = 8;
 impl Run<'_> {
     pub(super) fn steps(&mut self) -> Result<(), Stopped> {
         self.close_loop_step()?;
-        self.defrag_step()?;
+        self.defrag_step();
         self.health_step()?;
-        self.retrieval_step()?;
+        self.retrieval_step();
         self.brief_step()?;
         self.packets_step()?;
         self.landscape()
@@ -98,12 +98,12 @@ impl Run<'_> {
 
     /// What is left after the loop. Its plan leaves nothing for another run, so that what was done
     /// is no longer to be done; what was left to a person still is.
-    fn defrag_step(&mut self) -> Result<(), Stopped> {
+    fn defrag_step(&mut self) {
         let name = StepName::DefragPreview;
         let Some(mut report) = self.defrag.clone() else {
             let why = "no iteration came as far".to_owned();
             self.end_step(&name, StepStatus::Skipped, Some(why));
-            return Ok(());
+            return;
         };
         let is_committed = self.iterations.last().and_then(super::end::commit_id).is_some();
         if is_committed {
@@ -120,7 +120,6 @@ impl Run<'_> {
         );
         self.artifact(&name, ("defrag_report", "defrag/latest.json"), &report, Some(note));
         self.defrag = Some(report);
-        Ok(())
     }
 
     fn health_step(&mut self) -> Result<(), Stopped> {
@@ -146,11 +145,11 @@ impl Run<'_> {
         }
     }
 
-    fn retrieval_step(&mut self) -> Result<(), Stopped> {
+    fn retrieval_step(&mut self) {
         let name = StepName::RetrievalLive;
         let Some(measured) = self.last.clone() else {
             self.end_step(&name, StepStatus::Skipped, Some("the corpus was not measured".into()));
-            return Ok(());
+            return;
         };
         match measured.bench {
             Ok(bench) => {
@@ -166,7 +165,6 @@ impl Run<'_> {
             }
             Err(why) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
-        Ok(())
     }
 
     fn brief_step(&mut self) -> Result<(), Stopped> {

@@ -125,14 +125,21 @@ fn sources(repo: &Repo, arguments: &Arguments, printer: &Printer) -> Result<Vec<
     if !arguments.from.is_empty() || arguments.hub {
         return Ok(found);
     }
-    let named = config::harvest_from(&repo.root)?;
-    if named.is_empty() {
+    if config::harvest_from(&repo.root)?.is_empty() {
         printer.note(&format!(
             "{} nowhere to harvest from; name it with --from DIR, --global or dream.harvest_from",
             paint(DOUBT, "note:")
         ));
     }
-    for name in named {
+    configured(repo, printer)
+}
+
+/// What `dream.harvest_from` names; some of it may be missing.
+pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, Failure> {
+    let own = Own::of(&repo.root);
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let mut found = Vec::new();
+    for name in config::harvest_from(&repo.root)? {
         match harvest::find(&place(&name, &repo.root, home.as_deref()), &own) {
             Ok(sources) => found.extend(sources),
             Err(why) => printer.note(&format!("{} {why}", paint(DOUBT, "note:"))),

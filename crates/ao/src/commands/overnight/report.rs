@@ -160,7 +160,7 @@ fn columns() -> usize {
     size.map_or(COLUMNS, |(width, _)| usize::from(width.0))
 }
 
-fn painted(text: &str) -> String {
+pub(super) fn painted(text: &str) -> String {
     let mut painted = String::new();
     for (at, line) in text.lines().enumerate() {
         let style = if at == 0 && line.ends_with("FAILED") {

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
-use ao_contract::{Exit, RunStatus, Summary, format_duration, parse_duration};
+use ao_contract::{Exit, format_duration, parse_duration};
 use ao_night::report::{self, Run as Life};
 use ao_night::settings::{self, Gate, Mode, Queue, Settings};
 use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Verdicts, Wish};
-use ao_tree::shown;
+use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
 use serde_json::json;
 
 use super::super::harvest;
+use super::super::tree::outcome;
 use super::report::painted;
 use super::terminal::Terminal;
 use crate::cli::Global;
@@ -28,7 +29,8 @@ const MB: u64 = 1024 * 1024;
 /// Run one night over this repository's knowledge
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
-#[command(after_help = "A night takes in what is new, merges copies, archives what has had its day, measures before it commits,
+#[command(
+    after_help = "A night takes in what is new, merges copies, archives what has had its day, measures before it commits,
 and leaves a report with work for the morning in .agents/overnight/latest. What it changed is one commit
 an iteration: `ao tree diff ID` shows it, `ao tree undo ID` takes it back.
 
@@ -42,12 +44,13 @@ Examples:
   ao overnight start --goal 'fewer flaky tests' --run-timeout 90m
   ao --dry-run overnight start --max-iterations 1
   ao overnight start --queue tonight.md --warn-only=false
-  ao overnight start --resume")]
+  ao overnight start --resume"
+)]
 pub(crate) struct Arguments {
     /// What the night is for; a brief on it goes into the report
     #[arg(long, value_name = "TEXT", default_value = "")]
     goal: String,
-    /// The folder of the report (default: dream.report_dir, or .agents/overnight/latest)
+    /// The folder of the report (default: `dream.report_dir`, or .agents/overnight/latest)
     #[arg(long, value_name = "PATH")]
     output_dir: Option<PathBuf>,
     /// The time budget, such as 8h, 90m or 1h30m (default: 8h)
@@ -126,44 +129,60 @@ pub(crate) fn run(
         return Err(Failure::new(Exit::Preflight, message)
             .hint("run `mkdir .agents` in the repository, or name another with -C DIR"));
     }
-    for unknown in &night.unknown {
-        printer.note(&format!("note: dream.{} is not known and has no effect", shown(unknown)));
-    }
     let settings = resolve(arguments, &night, &repo, global, printer)?;
-    let signal = Arc::new(AtomicI32::new(0));
+    let signal = Arc::new(AtomicUsize::new(0));
     catch_signals(&signal)?;
     let root = repo.canonical();
+    let held = Held::take(&repo, global)?;
     let mut watch = Terminal::new(printer);
-    let mut order = |door, recovered| Order {
-        settings: settings(),
-        door,
+    let ended = ao_night::start(Order {
+        settings,
+        door: held.door,
         root: root.clone(),
         repo: name_of(&root),
         clock: Clock { now: clock::timestamp, uptime: clock::uptime },
         host: host(&root),
-        signal: Arc::clone(&signal),
+        signal,
         watch: &mut watch,
         resume: arguments.resume.as_ref().map(|id| match id.as_str() {
             "" => Resume::Last,
             id => Resume::Run(id.to_owned()),
         }),
-        recovered,
-    };
-    let ended = if global.dry_run {
-        let (door, _readers) = repo.read()?;
-        ao_night::start(order(door, Vec::new()))
-    } else {
-        let Writer { door, recovery, lock_left_by, lock, .. } = Writer::open(&repo)?;
-        let mut recovered = super::super::tree::recover::told(&recovery);
-        recovered.extend(lock_left_by.map(|who| format!("a lock that nobody held: {who}")));
-        let ended = ao_night::start(order(door, recovered));
-        drop(lock);
-        ended
-    };
+        recovered: held.recovered,
+    });
+    drop(held.lock);
     watch.end();
-    let ended = ended.map_err(not_begun)?;
+    let ended = ended.map_err(|error| not_begun(&error))?;
     tell(&ended, printer);
     Ok(exit(&ended, global))
+}
+
+/// The door, and the lock that the run holds meanwhile.
+struct Held {
+    door: Door<Disk>,
+    recovered: Vec<String>,
+    lock: Lock,
+}
+
+/// Held, not read.
+#[expect(dead_code, reason = "a lock is there to be held")]
+enum Lock {
+    Run(RunLock),
+    /// A dry run changes nothing, and keeps nobody from changing something.
+    Readers(ReadLock),
+}
+
+impl Held {
+    fn take(repo: &Repo, global: &Global) -> Result<Self, Failure> {
+        if global.dry_run {
+            let (door, lock) = repo.read()?;
+            return Ok(Self { door, recovered: Vec::new(), lock: Lock::Readers(lock) });
+        }
+        let Writer { door, recovery, lock_left_by, lock, .. } = Writer::open(repo)?;
+        let mut recovered = outcome::recovery_notes(&recovery);
+        recovered.extend(lock_left_by.map(|who| format!("a lock that nobody held: {who}")));
+        Ok(Self { door, recovered, lock: Lock::Run(lock) })
+    }
 }
 
 fn refuse_runners(arguments: &Arguments, night: &Night) -> Result<(), Failure> {
@@ -184,15 +203,14 @@ fn refuse_runners(arguments: &Arguments, night: &Night) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flags over environment over repository over home over defaults. Gives what makes the settings:
-/// they are made once, for whichever way the run is begun.
-fn resolve<'a>(
-    arguments: &'a Arguments,
-    night: &'a Night,
+/// Flags over environment over repository over home over defaults.
+fn resolve(
+    arguments: &Arguments,
+    night: &Night,
     repo: &Repo,
-    global: &'a Global,
+    global: &Global,
     printer: &Printer,
-) -> Result<impl FnMut() -> Settings + use<'a>, Failure> {
+) -> Result<Settings, Failure> {
     let run_timeout = match (arguments.run_timeout, night.run_timeout) {
         (Some(asked), _) => asked,
         (None, Some(said)) => checked_timeout(said)
@@ -220,24 +238,28 @@ fn resolve<'a>(
         .map_err(|error| Failure::usage(format!("dream.morning_command: {error}")))?
         .unwrap_or_default();
     let is_strict = arguments.warn_only.or(night.warn_only) == Some(false);
-    let is_awake = if arguments.no_keep_awake { false } else { arguments.keep_awake || night.keep_awake.unwrap_or(true) };
+    let is_awake = if arguments.no_keep_awake {
+        false
+    } else {
+        arguments.keep_awake || night.keep_awake.unwrap_or(true)
+    };
     let max_mb = arguments.checkpoint_max_mb.unwrap_or(night.checkpoint_max_mb);
-    let mut sources = Some(harvest::configured(repo, printer)?);
+    let harvest = harvest::configured(repo, printer)?;
     let max_iterations = arguments.max_iterations.or(night.max_iterations).unwrap_or(0);
-    Ok(move || Settings {
+    Ok(Settings {
         goal: arguments.goal.trim().to_owned(),
-        output_dir: output_dir.clone(),
+        output_dir,
         run_timeout,
         requested_timeout: format_duration(run_timeout),
         keep_awake: if is_awake && !global.dry_run { Wish::On } else { Wish::Off },
-        queue: queue.clone(),
+        queue,
         max_iterations,
         plateau_epsilon,
         plateau_window,
         gate: if is_strict { Gate::Strict } else { Gate::WarnOnly },
         checkpoint_max_bytes: max_mb.saturating_mul(MB),
-        morning_command: template.clone(),
-        harvest: sources.take().unwrap_or_default(),
+        morning_command: template,
+        harvest,
         promote_after: settings::PROMOTE_AFTER,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
     })
@@ -286,38 +308,35 @@ fn host(root: &Path) -> Host {
     }
 }
 
-/// The three that end a run; a second one ends the process at once.
-fn catch_signals(signal: &Arc<AtomicI32>) -> Result<(), Failure> {
+/// The three that end a run with a report; a second one ends the process at once.
+fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::flag;
     let fail = |error: std::io::Error| {
         Failure::new(Exit::Preflight, format!("signals cannot be caught: {error}"))
             .hint("nothing was begun; run the command again")
     };
+    let is_second = Arc::new(AtomicBool::new(false));
     for number in [SIGHUP, SIGINT, SIGTERM] {
-        let flag = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        signal_hook::flag::register_conditional_shutdown(
-            number,
-            i32::from(Exit::Failed.code()),
-            Arc::clone(&flag),
-        )
-        .and_then(|_| signal_hook::flag::register(number, flag))
-        .and_then(|_| {
-            let number_too = usize::try_from(number).unwrap_or(0);
-            let _ = number_too;
-            register(number, Arc::clone(signal))
-        })
-        .map_err(fail)?;
+        let value = usize::try_from(number).unwrap_or(usize::MAX);
+        let exit = i32::from(Exit::Failed.code());
+        flag::register_conditional_shutdown(number, exit, Arc::clone(&is_second))
+            .and_then(|_| flag::register(number, Arc::clone(&is_second)))
+            .and_then(|_| flag::register_usize(number, Arc::clone(signal), value))
+            .map_err(fail)?;
     }
     Ok(())
 }
 
-fn not_begun(error: StartError) -> Failure {
-    let exit = match &error {
+fn not_begun(error: &StartError) -> Failure {
+    let exit = match error {
         StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,
         StartError::Budget(_) | StartError::Io { .. } => Exit::Preflight,
     };
-    let hint = match &error {
-        StartError::Output(_) => "name another folder with --output-dir, outside of what a run changes",
+    let hint = match error {
+        StartError::Output(_) => {
+            "name another folder with --output-dir, outside of what a run changes"
+        }
         StartError::NothingToResume(_) => "start a new run without --resume",
         StartError::Budget(_) => "`ao overnight warn-only reset` writes the rescues anew",
         StartError::Io { .. } => "nothing was changed; put right what is named, then start again",
@@ -340,9 +359,4 @@ fn exit(ended: &Ended, global: &Global) -> Exit {
         Exit::Degraded if !global.strict_exit => Exit::Done,
         exit => exit,
     }
-}
-
-#[expect(dead_code, reason = "shown by `ao overnight status`")]
-fn is_over(summary: &Summary) -> bool {
-    summary.status != RunStatus::Planned
 }

@@ -1,5 +1,6 @@
 //! `ao overnight status`: what a run is doing, from another terminal.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
@@ -82,7 +83,7 @@ fn text(now: Option<&RunNow>) -> String {
         text.push_str(&paint(FAINT, &format!("  {left} left, process {}\n", now.process)));
     }
     for found in &now.found {
-        text.push_str(&format!("  {}\n", ao_tree::shown(found)));
+        let _ = writeln!(text, "  {}", ao_tree::shown(found));
     }
     text
 }

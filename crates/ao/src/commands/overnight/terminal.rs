@@ -12,7 +12,7 @@ const CLEAR_LINE: &str = "\r\x1b[2K";
 
 pub(super) struct Terminal<'a> {
     printer: &'a Printer,
-    is_terminal: bool,
+    is_screen: bool,
     line: String,
     told: Option<(RunStage, Option<u32>)>,
     found: usize,
@@ -20,13 +20,13 @@ pub(super) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(printer: &'a Printer) -> Self {
-        let is_terminal = std::io::stderr().is_terminal() && !printer.is_quiet();
-        Self { printer, is_terminal, line: String::new(), told: None, found: 0 }
+        let is_screen = std::io::stderr().is_terminal() && !printer.is_quiet();
+        Self { printer, is_screen, line: String::new(), told: None, found: 0 }
     }
 
     /// Takes the line of progress away.
     pub(super) fn end(&mut self) {
-        if self.is_terminal && !self.line.is_empty() {
+        if self.is_screen && !self.line.is_empty() {
             let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
             self.line.clear();
         }
@@ -41,7 +41,7 @@ impl Watch for Terminal<'_> {
         }
         self.found = now.found.len();
         let iteration = now.iteration.map_or(String::new(), |index| format!("iteration {index} "));
-        if self.is_terminal {
+        if self.is_screen {
             let left = format_duration(Duration::from_secs(now.seconds_left));
             let line = format!(
                 "{iteration}{} {} {}",

@@ -11,12 +11,14 @@ use crate::repo::Repo;
 
 /// The rescues that let a regression through with a warning
 #[derive(Debug, clap::Subcommand)]
-#[command(after_help = "While a repository has rescues left, a regression or a plateau is noted and let through, \
+#[command(
+    after_help = "While a repository has rescues left, a regression or a plateau is noted and let through, \
 and spends one. Without any, the gate is strict.
 
 Examples:
   ao overnight warn-only show
-  ao overnight warn-only reset")]
+  ao overnight warn-only reset"
+)]
 pub(crate) enum Command {
     /// Say how many are left
     Show,
