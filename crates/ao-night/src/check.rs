@@ -4,6 +4,7 @@
 //! the packet. What cannot be looked at is said to be unchecked: that is neither true nor done.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use ao_contract::Check;
 use ao_corpus::index::facts_of;
@@ -19,11 +20,13 @@ use crate::work_queue::{self, NEXT_WORK, State};
 const TEXT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const HASH_DIGITS: usize = 64;
 
-/// Makes checks in one place. What takes a walk over the corpus is kept for the next check.
+/// Makes checks in one place, as it is when the first of them is made: what takes a walk over the
+/// corpus or the queue is kept for the next.
 #[derive(Debug)]
 pub struct Checker<'a> {
     place: Place<'a>,
     lineage: OnceCell<Result<Lineage, String>>,
+    items: OnceCell<Result<Option<HashMap<String, State>>, String>>,
 }
 
 /// Makes one check.
@@ -48,7 +51,7 @@ type Looked = Result<Verdict, String>;
 
 impl<'a> Checker<'a> {
     pub fn new(place: Place<'a>) -> Self {
-        Self { place, lineage: OnceCell::new() }
+        Self { place, lineage: OnceCell::new(), items: OnceCell::new() }
     }
 
     pub fn check(&self, check: &Check) -> Verdict {
@@ -166,23 +169,15 @@ impl<'a> Checker<'a> {
     }
 
     fn item(&self, name: &str) -> Looked {
-        let path = format!("{AGENTS}/{NEXT_WORK}");
-        let Some(bytes) = self.place.read(&path, FILE_BYTES_MAX)? else {
-            return Ok(done("there is no work queue"));
-        };
-        let mut best: Option<State> = None;
-        work_queue::each(&bytes, |queued| {
-            if queued.is_called(name) && best.as_ref().is_none_or(is_past) {
-                best = Some(queued.state);
-            }
-        });
-        Ok(match best {
+        let items = self.items.get_or_init(|| items(self.place)).as_ref().map_err(Clone::clone)?;
+        let Some(items) = items else { return Ok(done("there is no work queue")) };
+        Ok(match items.get(name) {
             Some(State::Available | State::Claimed(_)) => Verdict::True,
             Some(State::Consumed(told)) if told.is_empty() => {
                 done("the item of the work queue is consumed")
             }
             Some(State::Consumed(told)) => {
-                done(format!("the item of the work queue is consumed ({})", shown(&told)))
+                done(format!("the item of the work queue is consumed ({})", shown(told)))
             }
             None => done("the item is no longer in the work queue"),
         })
@@ -212,8 +207,20 @@ enum Wanted {
     Gone,
 }
 
-fn is_past(state: &State) -> bool {
-    matches!(state, State::Consumed(_))
+/// Who has which item, by all its names. Of several that share a name one that is open is enough.
+fn items(place: Place<'_>) -> Result<Option<HashMap<String, State>>, String> {
+    let path = format!("{AGENTS}/{NEXT_WORK}");
+    let Some(bytes) = place.read(&path, FILE_BYTES_MAX)? else { return Ok(None) };
+    let mut items: HashMap<String, State> = HashMap::new();
+    work_queue::each(&bytes, |queued| {
+        for name in queued.names() {
+            let is_open = |state: &State| !matches!(state, State::Consumed(_));
+            if !items.get(&name).is_some_and(is_open) {
+                items.insert(name, queued.state.clone());
+            }
+        }
+    });
+    Ok(Some(items))
 }
 
 fn lineage(place: Place<'_>) -> Result<Lineage, String> {

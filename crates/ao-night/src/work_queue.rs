@@ -15,6 +15,9 @@ use crate::plain::{TITLE_CHARS_MAX, one_line};
 /// The file, beneath `.agents/`.
 pub(crate) const NEXT_WORK: &str = ao_corpus::defrag::QUEUE;
 
+/// A longer name is known by its packet's id alone.
+const NAME_BYTES_MAX: usize = 1024;
+
 /// Who has an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
@@ -62,8 +65,14 @@ impl Queued {
         if is_fit { own.to_owned() } else { packet_id(self) }
     }
 
-    pub(crate) fn is_called(&self, name: &str) -> bool {
-        !name.is_empty() && (self.own_name() == name || self.name() == name)
+    /// All that it may be asked for by.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = vec![self.name()];
+        let own = self.own_name();
+        if !own.is_empty() && own.len() <= NAME_BYTES_MAX && own != names[0] {
+            names.push(own.to_owned());
+        }
+        names
     }
 }
 
