@@ -19,6 +19,8 @@ mod keeper;
 mod process;
 mod program;
 mod running;
+mod start;
+mod stream;
 mod wire;
 
 use std::io;
@@ -27,7 +29,8 @@ use std::path::PathBuf;
 pub use find::{NotFound, find_program, trusted_path};
 pub use keeper::serve;
 pub use program::{Bounds, Ended, How, Input, Program};
-pub use running::{Keeper, Running};
+pub use running::Running;
+pub use start::Keeper;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -1,11 +1,9 @@
 //! Our side of a program that runs: reading what it says, and ending it.
 
-use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use crate::program::{Bounds, Ended, How, Program};
+use crate::stream::Stream;
 use crate::wire::{self, Word};
 use crate::{Error, descent, keeper, process};
 
@@ -21,131 +20,9 @@ const STOP_TICK: Duration = Duration::from_millis(20);
 /// How long a keeper may take to end everything: its grace, its passes, and a busy machine.
 const ENDING_TIME: Duration =
     Duration::from_secs(5).saturating_add(keeper::GRACE).saturating_add(descent::PASSES_TIME);
-const READ_BYTES: usize = 16 * 1024;
 /// What is kept of a held program's output.
 const HELD_OUTPUT_BYTES: usize = 64 * 1024;
 const NEVER: Duration = Duration::MAX;
-
-/// The binary whose `main` calls [`crate::serve`], to be started as keeper of programs.
-#[derive(Debug, Clone)]
-pub struct Keeper {
-    binary: PathBuf,
-}
-
-impl Keeper {
-    pub fn new(binary: impl Into<PathBuf>) -> Self {
-        Self { binary: binary.into() }
-    }
-
-    /// The binary of this very process, even if its file was replaced since.
-    pub fn this_binary() -> Self {
-        Self::new("/proc/self/exe")
-    }
-
-    /// Runs a program to its end, which comes at the latest when its bounds are reached or when
-    /// `stop` becomes true. Nothing that it started lives longer.
-    pub fn run(
-        &self,
-        program: &Program,
-        bounds: Bounds,
-        stop: &AtomicBool,
-    ) -> Result<Ended, Error> {
-        self.start(program)?.wait(bounds, stop)
-    }
-
-    /// Starts a program that runs until it is waited for, ended or dropped.
-    #[expect(clippy::disallowed_methods, reason = "this is the room that starts programs")]
-    pub fn start(&self, program: &Program) -> Result<Running, Error> {
-        check(program)?;
-        let path = program.path.clone();
-        let lost = |source| Error::Keeper { program: path.clone(), source };
-        let (ours, theirs) = UnixStream::pair().map_err(lost)?;
-        let mut command = Command::new(&self.binary);
-        command
-            .arg0("ao")
-            .arg(keeper::WORD)
-            .arg(&program.path)
-            .args(&program.arguments)
-            .env_clear()
-            .envs(program.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(&program.directory)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut keeper = command.spawn().map_err(lost)?;
-        // The command has the other end of the socket, whose closing is to be noticed.
-        drop(command);
-        let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
-        let mut running = Running {
-            program: program.path.clone(),
-            keeper,
-            control: ours,
-            stdout: Stream::new(stdout),
-            stderr: Stream::new(stderr),
-            how: None,
-            over: None,
-            since: Instant::now(),
-            is_settled: false,
-        };
-        running.begin(program)?;
-        Ok(running)
-    }
-}
-
-/// What can be said about a program before anything is started.
-fn check(program: &Program) -> Result<(), Error> {
-    if !program.path.is_absolute() {
-        return Err(Error::NotAbsolute(program.path.clone()));
-    }
-    let start = |source| Error::Start { program: program.path.clone(), source };
-    // The kernel would only say that permission is denied.
-    if std::fs::metadata(&program.path).map_err(start)?.is_dir() {
-        return Err(start(io::ErrorKind::IsADirectory.into()));
-    }
-    let wrong = |source| Error::Directory {
-        program: program.path.clone(),
-        directory: program.directory.clone(),
-        source,
-    };
-    if !std::fs::metadata(&program.directory).map_err(wrong)?.is_dir() {
-        return Err(wrong(io::ErrorKind::NotADirectory.into()));
-    }
-    Ok(())
-}
-
-/// One of the two streams that we read.
-#[derive(Debug)]
-struct Stream<R> {
-    pipe: Option<R>,
-    bytes: Vec<u8>,
-    is_over: bool,
-}
-
-impl<R: Read> Stream<R> {
-    fn new(pipe: Option<R>) -> Self {
-        Self { pipe, bytes: Vec::new(), is_over: false }
-    }
-
-    /// Reads once from a pipe that is ready, and keeps no more than allowed.
-    fn read(&mut self, limit: usize) {
-        let Some(pipe) = &mut self.pipe else { return };
-        let mut chunk = [0; READ_BYTES];
-        match pipe.read(&mut chunk) {
-            Ok(0) => self.pipe = None,
-            Ok(count) => {
-                let room = limit.saturating_sub(self.bytes.len());
-                self.bytes.extend_from_slice(&chunk[..count.min(room)]);
-                if count > room {
-                    self.is_over = true;
-                    // Whoever writes on is told by the kernel that nobody reads.
-                    self.pipe = None;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => self.pipe = None,
-        }
-    }
-}
 
 /// A program that runs. Dropping it ends it, and all that it started.
 #[derive(Debug)]
@@ -172,7 +49,31 @@ enum Ending {
 }
 
 impl Running {
-    fn begin(&mut self, program: &Program) -> Result<(), Error> {
+    /// Takes over a keeper that was just started: gives it the input, and waits until the program
+    /// runs or cannot.
+    pub(crate) fn begin(
+        mut keeper: Child,
+        control: UnixStream,
+        program: &Program,
+    ) -> Result<Self, Error> {
+        let (stdout, stderr) =
+            (Stream::new(keeper.stdout.take()), Stream::new(keeper.stderr.take()));
+        let mut running = Self {
+            program: program.path.clone(),
+            keeper,
+            control,
+            stdout,
+            stderr,
+            how: None,
+            over: None,
+            since: Instant::now(),
+            is_settled: false,
+        };
+        running.greet(program)?;
+        Ok(running)
+    }
+
+    fn greet(&mut self, program: &Program) -> Result<(), Error> {
         let sent = self
             .control
             .set_write_timeout(Some(ENDING_TIME))
@@ -321,17 +222,8 @@ impl Running {
     /// Takes in what lies in the pipes. Everyone who could write into them has ended, but for one
     /// who was handed a pipe from outside of the tree; nobody waits for that one.
     fn drain(&mut self, limit: usize) {
-        fn rest<R: Read + std::os::fd::AsFd>(stream: &mut Stream<R>, limit: usize) {
-            while let Some(pipe) = &stream.pipe {
-                let mut watched = [PollFd::new(pipe, PollFlags::IN)];
-                if !matches!(poll(&mut watched, Some(&Timespec::default())), Ok(1..)) {
-                    return;
-                }
-                stream.read(limit);
-            }
-        }
-        rest(&mut self.stdout, limit);
-        rest(&mut self.stderr, limit);
+        self.stdout.drain(limit);
+        self.stderr.drain(limit);
     }
 
     /// Puts together what happened; `asked` is why the program was asked to end, if it was.
