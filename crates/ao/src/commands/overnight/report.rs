@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ao_contract::{Exit, RunStatus, Summary};
 use ao_night::report::{self, ALERT, HEADINGS, Run, STRUCK};
-use ao_night::{Verdict, Verdicts};
+use ao_night::{Checker, Place, Verdict, Verdicts, overall};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(
     };
     let file = SummaryFile::read(&path)?;
     let run = life(&file.summary, repo.as_ref());
-    let verdicts = Verdicts::new();
+    let verdicts = verdicts(&file.summary, repo.as_ref());
     let text = match arguments.format.unwrap_or(Format::Text) {
         Format::Md => report::markdown(&file.summary, &verdicts, run),
         Format::Text => painted(&report::text(&file.summary, &verdicts, run, columns())),
@@ -104,6 +104,18 @@ fn life(summary: &Summary, repo: Option<&Repo>) -> Run {
         held_since.is_some_and(|since| written.is_some_and(|written| since <= written))
     };
     if states.into_iter().any(is_holder) { Run::Lives } else { Run::Over }
+}
+
+/// Makes the packets' checks again, here and now.
+pub(super) fn verdicts(summary: &Summary, repo: Option<&Repo>) -> Verdicts {
+    let root = repo.map_or_else(|| PathBuf::from(&summary.repo_root), Repo::canonical);
+    let agents = root.join(AGENTS);
+    let checker = Checker::new(Place { root: &root, agents: &agents });
+    let packets = summary.morning_packets.iter().flatten();
+    let checked = packets.filter(|packet| !packet.still_true.is_empty());
+    checked
+        .map(|packet| (packet.id.clone(), overall(&checker.check_all(&packet.still_true))))
+        .collect()
 }
 
 fn as_read(file: &SummaryFile, verdicts: &Verdicts, run: Run) -> Value {

@@ -8,13 +8,13 @@ use std::time::Duration;
 use ao_contract::{Exit, format_duration, parse_duration};
 use ao_night::report::{self, Run as Life};
 use ao_night::settings::{self, Gate, Mode, Queue, Settings};
-use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Verdicts, Wish};
+use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Wish};
 use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
 use serde_json::json;
 
 use super::super::harvest;
 use super::super::tree::outcome;
-use super::report::painted;
+use super::report::{painted, verdicts};
 use super::terminal::Terminal;
 use crate::cli::Global;
 use crate::clock;
@@ -153,7 +153,7 @@ pub(crate) fn run(
     drop(held.lock);
     watch.end();
     let ended = ended.map_err(|error| not_begun(&error))?;
-    tell(&ended, printer);
+    tell(&ended, &repo, printer);
     Ok(exit(&ended, global))
 }
 
@@ -232,7 +232,8 @@ fn resolve(
         Some(named) => absolute(named)?,
         None => absolute(&config::report_dir(&repo.canonical())?)?,
     };
-    let queue = arguments.queue.as_deref().map(|file| read_queue(file, repo)).transpose()?;
+    let queue =
+        arguments.queue.as_deref().map(|file| read_queue(file, repo, printer)).transpose()?;
     let template = night.morning_command.as_deref().map(Template::parse).transpose();
     let template = template
         .map_err(|error| Failure::usage(format!("dream.morning_command: {error}")))?
@@ -270,7 +271,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
-fn read_queue(file: &Path, repo: &Repo) -> Result<Queue, Failure> {
+fn read_queue(file: &Path, repo: &Repo, printer: &Printer) -> Result<Queue, Failure> {
     let refuse = |why: String| {
         Failure::usage(format!("--queue {}: {why}", shown(&file.to_string_lossy())))
             .hint("one item a line, each beginning with `- ` or a number")
@@ -284,6 +285,9 @@ fn read_queue(file: &Path, repo: &Repo) -> Result<Queue, Failure> {
     }
     let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
     let read = ao_night::queue::read(&bytes).map_err(|error| refuse(error.to_string()))?;
+    for line in &read.unheard {
+        printer.note(&format!("note: --queue, line {line} is no item"));
+    }
     let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let inside = whole.strip_prefix(repo.canonical()).ok().and_then(Path::to_str);
     Ok(Queue { items: read.items, file: inside.map(str::to_owned) })
@@ -344,9 +348,10 @@ fn not_begun(error: &StartError) -> Failure {
     Failure::new(exit, error.to_string()).hint(hint)
 }
 
-fn tell(ended: &Ended, printer: &Printer) {
+fn tell(ended: &Ended, repo: &Repo, printer: &Printer) {
     let Ended { summary, diff, .. } = ended;
-    let mut text = painted(&report::text(summary, &Verdicts::new(), Life::Over, COLUMNS));
+    let mut text =
+        painted(&report::text(summary, &verdicts(summary, Some(repo)), Life::Over, COLUMNS));
     if let Some(diff) = diff {
         text.push_str(diff);
     }
