@@ -112,8 +112,8 @@ pub(super) fn verdicts(summary: &Summary, repo: Option<&Repo>) -> Verdicts {
     let agents = root.join(AGENTS);
     let checker = Checker::new(Place { root: &root, agents: &agents });
     let packets = summary.morning_packets.iter().flatten();
-    let checked = packets.filter(|packet| !packet.still_true.is_empty());
-    checked
+    let with_checks = packets.filter(|packet| !packet.still_true.is_empty());
+    with_checks
         .map(|packet| (packet.id.clone(), overall(&checker.check_all(&packet.still_true))))
         .collect()
 }
