@@ -44,6 +44,8 @@ pub struct Candidate {
 pub struct Candidates {
     pub found: Vec<Candidate>,
     pub kept: Vec<(String, String)>,
+    /// The day that ages were measured against.
+    pub now: Option<Date>,
 }
 
 struct Surveyed {
@@ -52,12 +54,6 @@ struct Surveyed {
     /// Entries of which one of the rules may hold.
     old: Option<(PruneRule, String, Names, bool)>,
     day: Option<Date>,
-}
-
-/// The newest day that any entry names.
-pub fn newest(tree: &Tree) -> Option<Date> {
-    let days = in_parallel(&tree.paths(), |path| tree.entry(path).and_then(|entry| entry.date()));
-    days.into_iter().flatten().max()
 }
 
 /// Looks at every entry. `now` is the day that ages are measured against.
@@ -71,7 +67,7 @@ pub fn candidates(tree: &Tree, now: Option<Date>) -> Candidates {
         .filter_map(|entry| Some((entry.path.clone(), entry.old.take()?)))
         .collect();
     let lineage = Lineage::of_facts(surveyed.into_iter().map(|s| (s.path, s.facts)).collect());
-    let mut candidates = Candidates::default();
+    let mut candidates = Candidates { now, ..Candidates::default() };
     for (path, (rule, reason, names, is_pinned)) in old {
         let judged = match rule {
             PruneRule::Expired => expired(tree, &path, now).map(|reason| (reason, None)),

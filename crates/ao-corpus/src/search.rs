@@ -7,7 +7,7 @@
 use ao_contract::Maturity;
 use jiff::civil::Date;
 
-use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED};
+use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED, Ranked};
 
 /// Utility 1 adds this, utility 0 takes it away, utility 0.5 is neutral.
 pub const UTILITY_AMOUNT: f64 = 0.05;
@@ -75,6 +75,25 @@ pub struct Hit {
 
 /// The best entries for a question, best first; equals in the order of their paths.
 pub fn search(index: &Index, question: &Question, asking: Asking) -> Result<Vec<Hit>, Broken> {
+    let mut hits = Vec::new();
+    for (score, ranked, amounts) in scored(index, question, asking)? {
+        let (entry, relevance) = (ranked.entry, ranked.relevance);
+        let confidence = index.coverage(question, entry)?;
+        hits.push(Hit { entry, path: index.key(entry)?, relevance, amounts, score, confidence });
+    }
+    Ok(hits)
+}
+
+/// As [`search`], for whoever needs no more than the order: the paths, best first.
+pub fn ranking(index: &Index, question: &Question, asking: Asking) -> Result<Vec<String>, Broken> {
+    scored(index, question, asking)?.iter().map(|(_, one, _)| index.key(one.entry)).collect()
+}
+
+fn scored(
+    index: &Index,
+    question: &Question,
+    asking: Asking,
+) -> Result<Vec<(f64, Ranked, Amounts)>, Broken> {
     let now = asking.as_of.or(index.newest());
     let ranked = index.rank(question, asking.limit.max(RERANKED), asking.as_of)?;
     let mut scored = Vec::with_capacity(ranked.len());
@@ -90,13 +109,7 @@ pub fn search(index: &Index, question: &Question, asking: Asking) -> Result<Vec<
         part.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.entry.cmp(&b.1.entry)));
     }
     scored.truncate(asking.limit);
-    let mut hits = Vec::with_capacity(scored.len());
-    for (score, ranked, amounts) in scored {
-        let (entry, relevance) = (ranked.entry, ranked.relevance);
-        let confidence = index.coverage(question, entry)?;
-        hits.push(Hit { entry, path: index.key(entry)?, relevance, amounts, score, confidence });
-    }
-    Ok(hits)
+    Ok(scored)
 }
 
 /// The place of an entry, as far as it is easy to tell.

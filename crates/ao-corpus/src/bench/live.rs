@@ -13,7 +13,7 @@ use super::probe::{Usage, hash};
 use crate::corpus::{Corpus, Entry};
 use crate::index::{Broken, Index, Question, RERANKED, Sight, facts_of};
 use crate::lineage::{Found, Lineage};
-use crate::search::{Asking, search};
+use crate::search::{Asking, ranking};
 
 /// So many entries are probed, chosen by their paths.
 const PROBED_MAX: usize = 1000;
@@ -135,6 +135,7 @@ fn lineage_of(corpus: &Corpus) -> Lineage {
 /// an entry that is gone is a miss, and a past question for which nothing is left is left out.
 pub fn score(index: &Index, questions: &Questions) -> Result<Scores, Broken> {
     let lineage = Lineage::of(index)?;
+    index.prepare()?;
     let each =
         crate::files::in_parallel(&questions.list, |question| measure(index, &lineage, question));
     let each = each.into_iter().collect::<Result<Vec<Option<Measures>>, Broken>>()?;
@@ -175,8 +176,7 @@ fn measure(
         return Ok(None);
     }
     let asking = Asking { limit: RERANKED, as_of: None };
-    let hits = search(index, &Question::new(&question.query), asking)?;
-    let ranking: Vec<String> = hits.into_iter().map(|hit| hit.path).collect();
+    let ranking = ranking(index, &Question::new(&question.query), asking)?;
     Ok(Some(Measures::of(&ranking, &right)))
 }
 

@@ -41,6 +41,15 @@ pub(super) struct Done {
     refused: Refused,
     /// Files with rewritten references, and to which entries that go.
     referrers: BTreeMap<String, BTreeSet<String>>,
+    /// Clusters of copies before anything is merged, and those that are left.
+    pub(super) copies: Copies,
+}
+
+/// Clusters of copies, by their paths.
+#[derive(Debug, Clone, Default)]
+pub struct Copies {
+    pub before: Vec<Vec<String>>,
+    pub after: Vec<Vec<String>>,
 }
 
 pub(super) fn dedup(
@@ -55,6 +64,10 @@ pub(super) fn dedup(
     let mut before: Option<Index> = None;
     for _ in 0..ROUNDS_MAX {
         let found = finder.find(tree, among.as_ref());
+        done.copies.after = found.clusters.iter().map(paths_of).collect();
+        if among.is_none() {
+            done.copies.before.clone_from(&done.copies.after);
+        }
         for pair in found.review {
             done.review.insert((pair.one.clone(), pair.other.clone()), pair);
         }
@@ -146,6 +159,11 @@ impl Done {
         }
         report.kept.extend(self.refused.into_values().filter(|kept| is_there(&kept.path)));
     }
+}
+
+fn paths_of(cluster: &Cluster) -> Vec<String> {
+    let members = cluster.members.iter().map(|member| member.path.clone());
+    std::iter::once(cluster.survivor.clone()).chain(members).collect()
 }
 
 fn reason(survivor: &str, merges: &[Merge]) -> String {

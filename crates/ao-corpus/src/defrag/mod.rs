@@ -18,10 +18,10 @@ use crate::corpus::Kind;
 use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
-use crate::prune;
 use crate::sweep::{self, Sweep};
 use crate::tree::Tree;
 
+pub use dedup::Copies;
 pub use rewriting::QUEUE;
 
 /// What is looked for.
@@ -47,6 +47,9 @@ pub struct Plan {
     pub edits: Vec<Edit>,
     /// The corpus as it would be.
     pub tree: Tree,
+    /// Copies in the corpus that the plan was made for, and in the one it leads to; empty unless
+    /// copies were looked for.
+    pub copies: Copies,
 }
 
 /// What a plan is made for.
@@ -78,15 +81,15 @@ pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan
         }
     }
     reasons.join_groups(prior);
+    let mut copies = Copies::default();
     if parts.dedup {
-        let done = dedup::dedup(&mut tree, &mut queue, tell)?;
+        let mut done = dedup::dedup(&mut tree, &mut queue, tell)?;
+        copies = std::mem::take(&mut done.copies);
         done.tell(&tree, &mut report, &mut reasons);
     }
     if parts.prune {
         tell("Looking for what is expired or superseded.");
-        let now = as_of.or_else(|| prune::newest(&tree));
-        report.as_of = now.map(|day| day.to_string());
-        pruning::prune(agents, &mut tree, &queue, now, &mut report, &mut reasons)?;
+        pruning::prune(agents, &mut tree, &queue, as_of, &mut report, &mut reasons)?;
     }
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);
@@ -100,7 +103,7 @@ pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan
     if !edits.is_empty() {
         report.status = DefragStatus::Preview;
     }
-    Ok(Plan { report, edits, tree })
+    Ok(Plan { report, edits, tree, copies })
 }
 
 impl Plan {

@@ -26,6 +26,7 @@ pub(super) fn prune(
     reasons: &mut Reasons,
 ) -> Result<(), DefragError> {
     let candidates = prune::candidates(tree, now);
+    report.as_of = candidates.now.map(|day| day.to_string());
     let told = candidates.kept.into_iter().map(|(path, why)| kept(&path, why));
     report.kept.extend(told);
     if candidates.found.is_empty() {

@@ -41,12 +41,11 @@ fn learnings(corpus: &Corpus) -> Corpus {
     Corpus { entries, left: Vec::new() }
 }
 
-/// `tree` is of the same files as `corpus`.
-pub(crate) fn measure(corpus: &Corpus, tree: &Tree, baseline: &Baseline) -> Measured {
+/// `copies` are the clusters of copies in this corpus.
+pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Baseline) -> Measured {
     let bench = ask(corpus, &baseline.questions);
     let retrieval = bench.as_ref().map(|bench| bench.ndcg_at_10.get()).map_err(Clone::clone);
-    let copies = Ok(fitness::copies(tree));
-    let inputs = Inputs { as_of: baseline.as_of, retrieval, copies };
+    let inputs = Inputs { as_of: baseline.as_of, retrieval, copies: Ok(copies) };
     Measured { fitness: fitness(corpus, &inputs), bench }
 }
 
@@ -65,5 +64,5 @@ pub(crate) fn measure_live(work: &Work) -> Result<Measured, Failed> {
     let corpus = Corpus::read(&work.agents, &CLOSED).map_err(|error| fail(error.to_string()))?;
     let tree = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus).into());
-    Ok(measure(&corpus, &tree, baseline))
+    Ok(measure(&corpus, fitness::copies(&tree), baseline))
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use ao_contract::RunStage;
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
-use ao_corpus::{CLOSED, Closing, Corpus, Ledger, Logs, Settings as Closed, close_loop};
-use ao_tree::Edit;
+use ao_corpus::fitness;
+use ao_corpus::{
+    CLOSED, Closing, Corpus, Kind, Ledger, Logs, Settings as Closed, Tree, close_loop,
+};
+use ao_tree::{Action, Edit};
 
 use super::ingest::{Ingested, ingest};
 use super::measure::{Baseline, Measured, measure};
@@ -31,6 +34,16 @@ pub(crate) struct Proposal {
 impl Proposal {
     pub(crate) fn edits(&self) -> &[Edit] {
         &self.plan.edits
+    }
+
+    /// Whether the plan was made for other texts than the corpus has, because something was brought
+    /// in: what is compared for copies is the body, and judgements leave it alone.
+    fn has_new_texts(&self, corpus: &Corpus) -> bool {
+        let is_same = |edit: &Edit| match &edit.action {
+            Action::Delete => Kind::of(&edit.path).is_none_or(|kind| kind == Kind::Pending),
+            Action::Write(_) => Kind::of(&edit.path).is_none() || corpus.get(&edit.path).is_some(),
+        };
+        !self.ingested.edits().iter().chain(&self.closing.edits).all(is_same)
     }
 
     /// What the door did not make did not happen.
@@ -62,7 +75,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
             let mut proposal = Proposal { ingested, closing, plan, measured: None };
             if !proposal.plan.edits.is_empty() {
                 progress.stage(RunStage::Measure, "measuring the corpus before and after");
-                proposal.measured = Some(measured(work, &corpus, &proposal.plan)?);
+                proposal.measured = Some(measured(work, &corpus, &proposal)?);
             }
             return Ok(proposal);
         }
@@ -138,12 +151,22 @@ fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Fa
     Ok(refused)
 }
 
-fn measured(work: &Work, corpus: &Corpus, plan: &Plan) -> Result<(Measured, Measured), Failed> {
+fn measured(
+    work: &Work,
+    corpus: &Corpus,
+    proposal: &Proposal,
+) -> Result<(Measured, Measured), Failed> {
     fault(Stage::Measure)?;
     let fail = Failed::at(Stage::Measure);
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus).into());
-    let live = ao_corpus::Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
-    let before = measure(corpus, &live, baseline);
-    let after = measure(&corpus.after(&plan.edits), &plan.tree, baseline);
+    let Plan { edits, copies, .. } = &proposal.plan;
+    let before = if proposal.has_new_texts(corpus) {
+        let live = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
+        fitness::copies(&live)
+    } else {
+        copies.before.clone()
+    };
+    let before = measure(corpus, before, baseline);
+    let after = measure(&corpus.after(edits), copies.after.clone(), baseline);
     Ok((before, after))
 }
