@@ -8,8 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, harvest, lookup, metrics, overnight, retrieval_bench, schema,
-    search, show, tree,
+    self, defrag, demo, flywheel, harvest, knowledge, lookup, metrics, overnight, retrieval_bench,
+    schema, search, show, tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -83,6 +83,9 @@ enum Command {
     /// Consolidate the knowledge overnight, and read in the morning what became of it
     #[command(subcommand)]
     Overnight(overnight::Command),
+    /// What the corpus knows about a goal
+    #[command(subcommand)]
+    Knowledge(knowledge::Command),
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
@@ -120,6 +123,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
         Command::Overnight(command) => overnight::run(&command, global, printer),
+        Command::Knowledge(command) => knowledge::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),

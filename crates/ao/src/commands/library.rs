@@ -37,6 +37,10 @@ impl Library {
         Ok(Self { repo, place, _door: door, _readers: readers })
     }
 
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// Asks the index, and says on standard error what there is to say about it.
     pub(crate) fn ask<T>(
         &self,

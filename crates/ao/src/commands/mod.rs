@@ -4,6 +4,7 @@ pub(crate) mod defrag;
 pub(crate) mod demo;
 pub(crate) mod flywheel;
 pub(crate) mod harvest;
+pub(crate) mod knowledge;
 mod library;
 pub(crate) mod lookup;
 pub(crate) mod metrics;

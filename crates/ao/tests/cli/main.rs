@@ -21,6 +21,7 @@ mod frame;
 mod generate;
 mod harvest;
 mod house;
+mod knowledge;
 mod lock;
 mod lookup;
 mod marker;

@@ -1,0 +1,63 @@
+//! `ao knowledge`
+
+use std::fmt::Write as _;
+
+use ao_contract::{Exit, KnowledgeBrief};
+use ao_corpus::brief::brief;
+
+use super::library::Library;
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+const TOKENS_DEFAULT: usize = 1500;
+const TOKENS: std::ops::RangeInclusive<usize> = 100..=200_000;
+const ENTRIES: usize = 8;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// What the corpus knows about a goal, for whoever starts on it
+    Brief(Arguments),
+}
+
+/// What the corpus knows about a goal, for whoever starts on it
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The brief quotes the best passages, each with its entry, and names the words of the goal that no
+entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
+
+Examples:
+  ao knowledge brief --goal 'fewer flaky tests'
+  ao --json knowledge brief --goal 'fewer flaky tests' --tokens 800"
+)]
+pub(crate) struct Arguments {
+    /// What is to be reached
+    #[arg(long, value_name = "TEXT")]
+    goal: String,
+    /// No more than N tokens, of four bytes each
+    #[arg(long, value_name = "N", default_value_t = TOKENS_DEFAULT)]
+    tokens: usize,
+}
+
+pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
+    let Command::Brief(arguments) = command;
+    if !TOKENS.contains(&arguments.tokens) {
+        let (least, most) = (TOKENS.start(), TOKENS.end());
+        return Err(Failure::usage(format!("--tokens is from {least} to {most}")));
+    }
+    let library = Library::open(global)?;
+    let made: KnowledgeBrief =
+        brief(library.place(), arguments.goal.trim(), arguments.tokens, ENTRIES).map_err(
+            |why| {
+                Failure::new(Exit::Failed, format!("no brief could be made: {why}"))
+                    .hint("name a goal with words that entries could have")
+            },
+        )?;
+    let fields = serde_json::to_value(&made).unwrap_or_default();
+    let mut text = made.markdown.clone();
+    if !made.missing.is_empty() {
+        let _ = writeln!(text, "\nNo entry has: {}", made.missing.join(", "));
+    }
+    printer.answer("knowledge brief", fields, &text);
+    Ok(Exit::Done)
+}
