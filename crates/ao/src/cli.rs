@@ -91,7 +91,7 @@ enum Command {
     Metrics(metrics::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
-    /// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
+    /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
     Demo(demo::Arguments),
 }
 

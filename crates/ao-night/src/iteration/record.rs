@@ -64,7 +64,7 @@ pub(crate) fn record(
         index: NonZeroU32::new(timed.index).unwrap_or(NonZeroU32::MIN),
         started_at: timed.started_at.clone(),
         finished_at: timed.finished_at.clone(),
-        duration: format_duration(timed.took),
+        duration: format_duration(in_milliseconds(timed.took)),
         status: ending.status,
         ingest: Extra::new(),
         reduce: Extra::new(),
@@ -83,9 +83,9 @@ pub(crate) fn record(
     if let Some(proposal) = proposal {
         fill(&mut iteration, proposal, outcome);
     }
-    if let Some(outcome) = outcome {
-        iteration.extra.insert("commit".into(), commit(outcome));
-    }
+    // What the door kept from being made is told too; without a commit there is none to name.
+    let made = outcome.map_or(Value::Null, commit);
+    iteration.extra.insert("commit".into(), made);
     iteration
 }
 
@@ -126,6 +126,11 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
     }));
 }
 
+/// Nobody reads a time more closely.
+pub(crate) fn in_milliseconds(took: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(took.as_millis()).unwrap_or(u64::MAX))
+}
+
 /// To the same number of digits as the metrics.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
@@ -163,8 +168,7 @@ fn commit(outcome: &Outcome) -> Value {
     use ao_contract::ChangeOp;
     let count = |op: ChangeOp| outcome.changes.iter().filter(|change| change.op == op).count();
     json!({
-        "id": outcome.id,
-        "is_made": outcome.method.is_some(),
+        "id": outcome.method.map(|_| &outcome.id),
         "added": count(ChangeOp::Add),
         "changed": count(ChangeOp::Change),
         "deleted": count(ChangeOp::Delete),
@@ -174,9 +178,6 @@ fn commit(outcome: &Outcome) -> Value {
             json!({ "path": refused.path, "why": refused.why })
         }).collect::<Vec<_>>(),
         "untidy": outcome.untidy,
-        "show": format!("ao tree show {}", outcome.id),
-        "diff": format!("ao tree diff {}", outcome.id),
-        "undo": format!("ao tree undo {}", outcome.id),
     })
 }
 

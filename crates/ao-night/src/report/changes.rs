@@ -90,6 +90,7 @@ fn example(item: &Value) -> Option<Line> {
 /// was kept and changed something.
 pub(super) fn commit(iteration: &Iteration) -> Option<String> {
     let id = match iteration.extra.get("commit") {
+        Some(Value::Object(commit)) => commit.get("id")?.as_str()?,
         Some(commit) => commit.as_str()?,
         None if is_committed(iteration) && did_something(iteration) => &iteration.id,
         None => return None,

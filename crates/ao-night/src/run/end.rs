@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::earlier::not_reached;
 use super::{Ended, LoopEnd, Run, Stopped};
-use crate::iteration::rounded;
+use crate::iteration::{in_milliseconds, rounded};
 use crate::output::{SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::report::{self, Run as Life};
 use crate::verdict::Verdicts;
@@ -98,7 +98,8 @@ impl Run<'_> {
     fn put_rest(&mut self) {
         let clock = self.work.clock;
         self.summary.finished_at = clock.rfc3339();
-        self.summary.duration = format_duration((clock.uptime)().saturating_sub(self.began));
+        let took = in_milliseconds((clock.uptime)().saturating_sub(self.began));
+        self.summary.duration = format_duration(took);
         self.summary.warn_only_remaining = Some(self.budget.remaining);
         if !self.rescues.is_empty() {
             self.summary.extra.insert("rescues".into(), json!(self.rescues));
@@ -147,9 +148,7 @@ impl Run<'_> {
 
 /// What an iteration committed.
 pub(super) fn commit_id(iteration: &Iteration) -> Option<String> {
-    let commit = iteration.extra.get("commit")?;
-    let is_made = commit["is_made"].as_bool().unwrap_or(false);
-    is_made.then(|| commit["id"].as_str().map(str::to_owned))?
+    iteration.extra.get("commit")?.get("id")?.as_str().map(str::to_owned)
 }
 
 fn step_of(iteration: &Iteration) -> ao_contract::Step {

@@ -158,8 +158,11 @@ impl Run<'_> {
                     bench.remove("questions");
                     bench
                 });
-                let note =
-                    format!("nDCG@10 {} over {} questions", bench.ndcg_at_10.get(), bench.queries);
+                let note = format!(
+                    "nDCG@10 {:.4} over {} questions",
+                    bench.ndcg_at_10.get(),
+                    bench.queries
+                );
                 let file = ("retrieval_live", "retrieval-bench.json");
                 self.artifact(&name, file, &bench, Some(note));
             }

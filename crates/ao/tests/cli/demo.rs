@@ -14,6 +14,10 @@ fn the_demo_kills_recovers_and_undoes() {
         "merged": 1, "kept_apart": 1, "old_name_found": true, "undone_exactly": true
     });
     assert_eq!(answer["consolidated"], expected);
+    assert_eq!(answer["night"]["status"], "done", "{answer:#}");
+    // Twelve copies in the weeks, one in the notes, and seven pending learnings that were known.
+    assert_eq!(answer["night"]["merged"], 20, "{answer:#}");
+    assert!(answer["night"]["packets"].as_u64().unwrap() >= 3, "{answer:#}");
     let kills = answer["kills"].as_array().unwrap();
     assert_eq!(kills.len(), 12);
     // The last one waits for the marker: it always meets a commit that is decided.

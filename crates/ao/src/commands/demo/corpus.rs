@@ -84,7 +84,7 @@ pub(super) fn notes() -> Vec<Edit> {
     .collect()
 }
 
-fn edit(path: String, content: String) -> Edit {
+pub(super) fn edit(path: String, content: String) -> Edit {
     Edit {
         path,
         action: Action::Write(content.into_bytes()),

@@ -73,7 +73,7 @@ impl Stage {
         })
     }
 
-    fn make(&self, id: &str, edits: Vec<ao_tree::Edit>) -> Result<Tree, Failure> {
+    pub(super) fn make(&self, id: &str, edits: Vec<ao_tree::Edit>) -> Result<Tree, Failure> {
         let _lock = self.repo.lock(clock::now())?;
         self.door.apply(request(id, "part of the demo", edits))?;
         self.read()

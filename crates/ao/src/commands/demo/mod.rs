@@ -1,7 +1,10 @@
-//! `ao demo`: the promises of the door and of consolidation, kept in front of the user's eyes.
+//! `ao demo`: the promises of the door, of consolidation and of the night, kept in front of the
+//! user's eyes.
 
 mod corpus;
 mod knowledge;
+mod night;
+mod week;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -30,7 +33,8 @@ const MARKER_WAIT: Duration = Duration::from_secs(20);
 /// A commit of the demo takes milliseconds, and says little.
 const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output_bytes: 1024 * 1024 };
 
-/// See on a corpus of its own that a killed commit tears nothing and a merge loses nothing
+/// See on a corpus of its own that a killed commit tears nothing, a merge loses nothing, and what a
+/// night leaves in the morning
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Everything happens in a temporary directory, which is removed afterwards.")]
 pub(crate) struct Arguments {
@@ -55,19 +59,22 @@ pub(crate) fn run(
     let stage = Stage::set(place.path())?;
     let report = stage.play(printer)?;
     let knowledge = stage.consolidate(printer)?;
+    let night = stage.sleep(printer)?;
     let fields = json!({
         "kills": report.rows.iter().map(Row::json).collect::<Vec<_>>(),
         "killed": report.killed(),
         "torn": report.torn(),
         "undone_exactly": report.is_undone_exactly,
         "consolidated": knowledge.json(),
+        "night": night.json(),
         "kept": arguments.keep.then(|| place.path().display().to_string()),
     });
-    let is_good = report.torn() == 0 && report.is_undone_exactly && knowledge.is_good();
+    let is_good =
+        report.torn() == 0 && report.is_undone_exactly && knowledge.is_good() && night.is_good();
     let closing = if is_good {
         format!(
             "{} Killed {} times, torn 0 times; what was merged can be found, and all of it was taken \
-             back to the byte.\n",
+             back to the byte. The report above is the night's own.\n",
             paint(GOOD, "It holds."),
             report.killed()
         )
@@ -77,9 +84,9 @@ pub(crate) fn run(
     let next = if arguments.keep {
         format!("The repository is in {}; try `ao -C {0} tree log`.\n", place.path().display())
     } else {
-        "Next: `ao tree --help`, or `ao demo --keep` to look around in the repository.\n".to_owned()
+        "Next: `ao overnight start` in a repository of yours, or `ao demo --keep` to look around in this one.\n".to_owned()
     };
-    printer.answer("demo", fields, &format!("{closing}{next}"));
+    printer.answer("demo", fields, &format!("{}\n{closing}{next}", night.report));
     Ok(if is_good { Exit::Done } else { Exit::Failed })
 }
 
