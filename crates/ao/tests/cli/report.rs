@@ -429,14 +429,33 @@ fn what_changed_comes_with_examples_and_the_commands_to_see_more() {
     assert!(!markdown.contains("rm -rf"), "{markdown}");
 }
 
+/// The checks of a packet are made when the report is read: what is done already is greyed out, and
+/// what `ao` does not check itself says so.
+// pitfall 21
 #[test]
-fn a_packet_whose_checks_were_not_made_says_so() {
+fn the_checks_of_a_packet_are_made_when_the_report_is_read() {
     let repo = TestRepo::new();
     let mut summary = v2();
     assert!(!repo.shown(&summary).1.contains("Not checked"));
-    summary["morning_packets"][0]["still_true"] = json!([{ "kind": "exists", "path": "x" }]);
+    summary["morning_packets"][0]["still_true"] = json!([{ "kind": "shell", "command": "true" }]);
     let (markdown, text) = repo.shown(&summary);
-    assert!(text.contains("Not checked again: its checks were not made"), "{text}");
+    assert!(text.contains("Not checked again: "), "{text}");
     assert!(markdown.contains("**Not checked again:**"), "{markdown}");
+
+    repo.write(
+        "findings/f-1.md",
+        "---\nid: f-1\nseverity: high\n---\n# Finding: one\n\nIt leaks.\n",
+    );
+    let open = json!([{ "kind": "finding-open", "finding": ".agents/findings/f-1.md" }]);
+    summary["morning_packets"][0]["still_true"] = open;
+    let (_, text) = repo.shown(&summary);
+    assert!(text.contains("Checked again just now: still true"), "{text}");
+    repo.write(
+        "findings/f-1.md",
+        "---\nid: f-1\nseverity: high\n---\n# Finding: one\n\n**Resolved:** it was plugged.\n",
+    );
+    let (markdown, text) = repo.shown(&summary);
+    assert!(text.contains("[done] "), "{text}");
+    assert!(markdown.contains("~~"), "{markdown}");
     let _ = fs::remove_file(repo.state("latest/summary.json"));
 }
