@@ -78,6 +78,7 @@ fn close(
     fixed: &Fixed,
 ) -> Result<Closing, Failed> {
     let fail = Failed::at(Stage::CloseLoop);
+    fault("close-loop").map_err(&fail)?;
     let logs = Logs::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let settings = Closed {
@@ -101,7 +102,7 @@ fn reduce(
     closing: &Closing,
     fixed: &Fixed,
 ) -> Result<Plan, Failed> {
-    fault(Stage::Reduce)?;
+    fault("reduce").map_err(Failed::at(Stage::Reduce))?;
     let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
     let parts = Parts { dedup: true, prune: true, sweep: true };
     let asked = Asked { parts, as_of: None, fixed, prior: &prior };
@@ -139,8 +140,8 @@ fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Fa
 }
 
 fn measured(work: &Work, corpus: &Corpus, plan: &Plan) -> Result<(Measured, Measured), Failed> {
-    fault(Stage::Measure)?;
     let fail = Failed::at(Stage::Measure);
+    fault("measure").map_err(&fail)?;
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus).into());
     let live = ao_corpus::Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
     let before = measure(corpus, &live, baseline);
