@@ -42,7 +42,7 @@ pub use clock::Clock;
 pub use command::{Template, TemplateError};
 pub use docs::DOCS;
 pub use host::{Host, System};
-pub use output::BadOutput;
+pub use output::{BadOutput, Unfit};
 pub use packets::{Asked, Gathered, PACKETS_MAX, Sources, gather, queued};
 pub use place::Place;
 pub use progress::{STATUS, Watch};

@@ -1,8 +1,10 @@
 //! The folder of a run's artifacts: where it may be, what an earlier run left in it, and writing into
 //! it whole files only.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use ao_contract::Summary;
 use serde::Serialize;
@@ -12,9 +14,9 @@ pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const SUMMARY_MARKDOWN: &str = "summary.md";
 pub(crate) const LOG: &str = "overnight.log";
 const ITERATIONS: &str = "iterations";
-/// Everything of a run that lies in the folder itself, and moves away with it.
+/// Everything of a run that lies in the folder itself, and moves away with it. The summary goes last:
+/// where it is, a move that was cut off can be gone on with.
 const ARTIFACTS: [&str; 12] = [
-    SUMMARY_JSON,
     SUMMARY_MARKDOWN,
     LOG,
     "close-loop.json",
@@ -26,6 +28,7 @@ const ARTIFACTS: [&str; 12] = [
     "defrag",
     "council",
     "morning-packets",
+    SUMMARY_JSON,
 ];
 /// What only the door or the run itself may write, beneath `.agents/`.
 const OTHERS: [&str; 13] = [
@@ -50,6 +53,8 @@ const SUMMARY_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) dir: PathBuf,
+    /// Two runs never write into one folder, and a dry run is one that does not hold the run's lock.
+    _lock: Option<Arc<File>>,
 }
 
 /// Why a folder cannot hold a report.
@@ -58,12 +63,21 @@ pub(crate) struct Output {
 pub struct BadOutput {
     pub dir: PathBuf,
     pub why: String,
+    pub kind: Unfit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfit {
+    /// No run can use it.
+    Place,
+    /// Another run does, now.
+    Busy,
 }
 
 impl Output {
     /// Checks the place and makes the folder. `dir` is absolute, `root` has no symlink on the way.
     pub(crate) fn make(dir: &Path, root: &Path) -> Result<Self, BadOutput> {
-        let bad = |why: String| BadOutput { dir: dir.to_owned(), why };
+        let bad = |why: String| BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place };
         if dir.components().any(|part| part == Component::ParentDir) {
             return Err(bad("has `..` in its path".into()));
         }
@@ -95,13 +109,34 @@ impl Output {
         if !whole.is_dir() {
             return Err(bad("is not a folder".into()));
         }
-        let output = Self { dir: whole };
+        let lock = take(&whole).map_err(|kind| {
+            let why = "is in use: another run writes its report there".to_owned();
+            BadOutput { dir: dir.to_owned(), why, kind }
+        })?;
+        let output = Self { dir: whole, _lock: lock };
+        // A run writes its summary first: without one these are somebody's own files.
+        let named = ARTIFACTS.into_iter().find(|name| output.is_there(name));
+        if let Some(name) = named
+            && !output.is_there(SUMMARY_JSON)
+            && !output.dir.starts_with(agents.join("overnight"))
+        {
+            return Err(bad(format!("holds {name}, and no run left it there")));
+        }
         // Better now than after the night.
         let probe = output.dir.join(".ao-probe");
-        ao_tree::replace_cache(&probe, b"").and_then(|()| ao_tree::remove_cache(&probe)).map_err(
-            |error| BadOutput { dir: dir.to_owned(), why: format!("cannot be written: {error}") },
-        )?;
+        ao_tree::replace_cache(&probe, b"")
+            .and_then(|()| ao_tree::remove_cache(&probe))
+            .map_err(|error| bad(format!("cannot be written: {error}")))?;
         Ok(output)
+    }
+
+    /// The folder of a run that is over, to see to what it left.
+    pub(crate) fn of_ended(dir: PathBuf) -> Self {
+        Self { dir, _lock: None }
+    }
+
+    fn is_there(&self, name: &str) -> bool {
+        self.path(name).symlink_metadata().is_ok()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -143,22 +178,36 @@ impl Output {
         ao_contract::read(&value).ok()
     }
 
-    /// The iterations of a run that were finished, by their index.
-    pub(crate) fn iterations(&self, run_id: &str) -> Vec<ao_contract::Iteration> {
-        let read = |index: u32| {
-            let bytes = std::fs::read(self.path(&Self::iteration(run_id, index))).ok()?;
-            let value: Value = serde_json::from_slice(&bytes).ok()?;
-            ao_contract::read(&value).ok()
-        };
-        (1..).map_while(read).collect()
+    /// The folder of the records of a run's iterations.
+    pub(crate) fn iterations(&self, run_id: &str) -> PathBuf {
+        self.dir.join(run_id).join(ITERATIONS)
+    }
+
+    /// Where the companion of an iteration that was committed and flagged is.
+    pub(crate) fn flag(run_id: &str, index: u32) -> String {
+        format!("{run_id}/{ITERATIONS}/committed-but-flagged.iter-{index}.marker")
+    }
+
+    /// Moves what a run left that is now gone on with out of the way: a step that does not succeed
+    /// this time has no artifact.
+    pub(crate) fn set_aside(&self, run_id: &str) -> io::Result<()> {
+        let stays = [SUMMARY_JSON, LOG];
+        let is_moved = |name: &&str| !stays.contains(name) && self.is_there(name);
+        let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
+        if here.is_empty() {
+            return Ok(());
+        }
+        let folder = self.free_folder(&format!("{run_id}/before-resume"), &here);
+        ao_tree::make_folders(&self.dir, &folder)?;
+        for name in here {
+            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
+        }
+        Ok(())
     }
 
     /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.
     pub(crate) fn clear(&self) -> io::Result<Option<String>> {
-        let here: Vec<&str> = ARTIFACTS
-            .into_iter()
-            .filter(|name| self.path(name).symlink_metadata().is_ok())
-            .collect();
+        let here: Vec<&str> = ARTIFACTS.into_iter().filter(|name| self.is_there(name)).collect();
         if here.is_empty() {
             return Ok(None);
         }
@@ -179,11 +228,8 @@ impl Output {
 
     /// A folder of this name that none of these files are in.
     fn free_folder(&self, name: &str, files: &[&str]) -> String {
-        let is_free = |folder: &String| {
-            files
-                .iter()
-                .all(|file| self.path(&format!("{folder}/{file}")).symlink_metadata().is_err())
-        };
+        let is_free =
+            |folder: &String| files.iter().all(|file| !self.is_there(&format!("{folder}/{file}")));
         let mut names =
             std::iter::once(name.to_owned()).chain((2..).map(|nth: u32| format!("{name}-{nth}")));
         names.find(is_free).unwrap_or_else(|| name.to_owned())
@@ -211,6 +257,17 @@ impl Output {
         }
         value["output_dir"] = new.trim_end_matches('/').into();
         value
+    }
+}
+
+/// Keeps other runs out of the folder for as long as this one lives; nothing is written for that.
+fn take(dir: &Path) -> Result<Option<Arc<File>>, Unfit> {
+    let Ok(folder) = File::open(dir) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder.into())),
+        Err(TryLockError::WouldBlock) => Err(Unfit::Busy),
+        // A file system without locks: the lock of the run has to do.
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 

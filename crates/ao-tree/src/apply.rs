@@ -161,7 +161,8 @@ impl<F: Fs> Door<F> {
         }
         let mut work = self.stage(request, plan, &snapshot, carried, at)?;
         drop(snapshot);
-        let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
+        let lock = self.commit_lock.as_deref();
+        let readers = lock.map(|lock| exclusive(lock, &request.stop)).transpose()?;
         request.stop.check()?;
         self.decide(&work, at)?;
         let finished = self.finish(&mut work, at, request.grace);

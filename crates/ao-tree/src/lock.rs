@@ -10,6 +10,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::apply::Stop;
 use crate::error::{Error, Result};
 use crate::path::shown;
 
@@ -195,11 +196,13 @@ pub fn share(state_dir: &Path) -> Result<ReadLock> {
     }
 }
 
-/// Waits until no reader is left, and keeps new ones out.
-pub(crate) fn exclusive(path: &Path) -> Result<File> {
+/// Waits until no reader is left, and keeps new ones out. Whoever asks to stop is not kept waiting
+/// for a reader that stays.
+pub(crate) fn exclusive(path: &Path, stop: &Stop) -> Result<File> {
     let since = Instant::now();
     open_linked(path, |file| {
         loop {
+            stop.check()?;
             match file.try_lock() {
                 Ok(()) => return Ok(()),
                 Err(TryLockError::WouldBlock) if since.elapsed() < READERS_WAIT => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ao_contract::Marker;
 
+use crate::apply::Stop;
 use crate::door::{ARCHIVE, CONFLICTS, Door, STAGING, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
@@ -233,7 +234,8 @@ impl<F: Fs> Door<F> {
         let staging = self.open_from(state, STAGING).map_err(Error::io("open the staging"))?;
         let staging = staging.ok_or_else(|| missing("its staging is missing".into()))?;
         let at = Room { state: state.clone(), staging, here: room };
-        let readers = self.commit_lock.as_deref().map(exclusive).transpose()?;
+        let lock = self.commit_lock.as_deref();
+        let readers = lock.map(|lock| exclusive(lock, &Stop::default())).transpose()?;
         let finished = self.finish(&mut work, &at, Duration::ZERO);
         drop(readers);
         match finished {

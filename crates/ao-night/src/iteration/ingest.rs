@@ -19,7 +19,7 @@ pub(crate) struct Ingested {
 
 pub(crate) fn ingest(work: &Work, corpus: &Corpus, fixed: &Fixed) -> Result<Ingested, Failed> {
     let fail = Failed::at(Stage::Ingest);
-    fault(Stage::Ingest)?;
+    fault("ingest").map_err(&fail)?;
     if work.settings.harvest.is_empty() {
         return Ok(Ingested::default());
     }

@@ -4,6 +4,7 @@
 //! Nothing is written before COMMIT: the staged tree is an overlay of edits, and the door builds it on
 //! disk only when it has been judged.
 
+mod fault;
 mod ingest;
 mod measure;
 mod propose;
@@ -18,9 +19,10 @@ use crate::clock::Clock;
 use crate::progress::Progress;
 use crate::settings::Settings;
 
+pub(crate) use fault::fault;
 pub(crate) use measure::{Baseline, Measured, measure_live};
 pub(crate) use propose::{Proposal, propose};
-pub(crate) use record::{Ending, Timed, id_of, in_milliseconds, record, rounded};
+pub(crate) use record::{Ending, RESCUE, Timed, id_of, in_milliseconds, record, rounded};
 
 /// Everything that an iteration works on; shared with the thread that thinks.
 #[derive(Debug)]
@@ -44,7 +46,6 @@ pub(crate) enum Stage {
     CloseLoop,
     Reduce,
     Measure,
-    Commit,
 }
 
 impl Stage {
@@ -53,7 +54,6 @@ impl Stage {
             Self::Ingest => "INGEST",
             Self::CloseLoop | Self::Reduce => "REDUCE",
             Self::Measure => "MEASURE",
-            Self::Commit => "COMMIT",
         }
     }
 }
@@ -69,21 +69,4 @@ impl Failed {
     pub(crate) fn at(stage: Stage) -> impl Fn(String) -> Self {
         move |why| Self { stage, why }
     }
-}
-
-/// Lets a test see what a failure at a stage leads to; not in a release.
-pub(crate) fn fault(stage: Stage) -> Result<(), Failed> {
-    #[cfg(debug_assertions)]
-    if let Some(wanted) = std::env::var_os("AO_NIGHT_FAULT") {
-        let name = stage.name().to_lowercase();
-        if wanted == name.as_str() {
-            return Err(Failed { stage, why: format!("a fault was asked for in {name}") });
-        }
-        assert!(wanted != format!("panic-{name}").as_str(), "a panic was asked for in {name}");
-        if wanted == format!("hang-{name}").as_str() {
-            std::thread::sleep(std::time::Duration::from_mins(1));
-        }
-    }
-    let _ = stage;
-    Ok(())
 }

@@ -91,6 +91,7 @@ fn close(
     fixed: &Fixed,
 ) -> Result<Closing, Failed> {
     let fail = Failed::at(Stage::CloseLoop);
+    fault("close-loop").map_err(&fail)?;
     let logs = Logs::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let settings = Closed {
@@ -114,7 +115,7 @@ fn reduce(
     closing: &Closing,
     fixed: &Fixed,
 ) -> Result<Plan, Failed> {
-    fault(Stage::Reduce)?;
+    fault("reduce").map_err(Failed::at(Stage::Reduce))?;
     let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
     let parts = Parts { dedup: true, prune: true, sweep: true };
     let asked = Asked { parts, as_of: None, fixed, prior: &prior };
@@ -156,8 +157,8 @@ fn measured(
     corpus: &Corpus,
     proposal: &Proposal,
 ) -> Result<(Measured, Measured), Failed> {
-    fault(Stage::Measure)?;
     let fail = Failed::at(Stage::Measure);
+    fault("measure").map_err(&fail)?;
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus).into());
     let Plan { edits, copies, .. } = &proposal.plan;
     let before = if proposal.has_new_texts(corpus) {

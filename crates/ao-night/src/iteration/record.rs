@@ -16,6 +16,9 @@ use super::Proposal;
 /// So many changes are listed; the record of the commit has all of them.
 const LISTED_MAX: usize = 2000;
 
+/// Why a rescue was spent on an iteration.
+pub(crate) const RESCUE: &str = "rescue";
+
 /// When an iteration ran.
 #[derive(Debug, Clone)]
 pub(crate) struct Timed {
@@ -34,13 +37,22 @@ pub(crate) struct Ending {
     /// Why it failed, was rolled back or halted.
     pub(crate) error: Option<String>,
     pub(crate) degraded: Vec<String>,
+    /// Why a rescue was spent on it.
+    pub(crate) rescue: Option<String>,
     /// What is worth knowing and no failure.
     pub(crate) notes: Vec<String>,
 }
 
 impl Ending {
     pub(crate) fn new(status: IterationStatus) -> Self {
-        Self { status, committed: None, error: None, degraded: Vec::new(), notes: Vec::new() }
+        Self {
+            status,
+            committed: None,
+            error: None,
+            degraded: Vec::new(),
+            rescue: None,
+            notes: Vec::new(),
+        }
     }
 
     pub(crate) fn because(mut self, why: impl Into<String>) -> Self {
@@ -79,6 +91,9 @@ pub(crate) fn record(
     };
     if !ending.notes.is_empty() {
         iteration.extra.insert("notes".into(), json!(ending.notes));
+    }
+    if let Some(reason) = ending.rescue {
+        iteration.extra.insert(RESCUE.into(), reason.into());
     }
     if let Some(proposal) = proposal {
         fill(&mut iteration, proposal, outcome);

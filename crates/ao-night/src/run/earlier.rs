@@ -1,52 +1,78 @@
 //! What an earlier run left in the output directory: it is finished, gone on with, or moved aside.
 
-use ao_contract::{Iteration, RunStatus, Step, StepStatus, Summary};
+use std::path::Path;
 
+use ao_contract::{Iteration, RunNow, RunStatus, Step, StepStatus, Summary};
+use ao_tree::{Disk, Door};
+use serde_json::Value;
+
+use super::end::{put_iterations, top_delta};
+use super::records::read_back;
 use super::{Resume, StartError};
 use crate::clock::Clock;
 use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::progress::STATUS;
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;
 use crate::verdict::Verdicts;
+
+/// A larger word of progress is none.
+const STATUS_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Earlier {
     /// The run that is gone on with.
     pub(super) resumed: Option<Summary>,
     pub(super) iterations: Vec<Iteration>,
+    pub(super) stored_bytes: u64,
     pub(super) notes: Vec<String>,
 }
 
-/// Sees to what is there. The lock is ours, so a run that is still planned no longer lives.
+/// Where an earlier run may have left something.
+pub(super) struct Places<'a> {
+    pub(super) output: &'a Output,
+    pub(super) door: &'a Door<Disk>,
+    pub(super) state: &'a Path,
+}
+
+/// Sees to what is there. The folder is ours alone, so a run that is still planned no longer lives.
 pub(super) fn see_to(
-    output: &Output,
+    places: &Places<'_>,
     resume: Option<&Resume>,
     mode: Mode,
     clock: Clock,
 ) -> Result<Earlier, StartError> {
-    let there = output.summary();
+    let output = places.output;
     let mut earlier = Earlier::default();
+    if mode == Mode::Real
+        && let Some((elsewhere, summary)) = left_elsewhere(places)
+    {
+        earlier.report(&elsewhere, summary, places.door, clock)?;
+    }
+    let there = output.summary();
     if let Some(resume) = resume {
         let summary = resumed(output, there, resume)?;
-        earlier.iterations = output.iterations(&summary.run_id);
-        let count = earlier.iterations.len();
+        let fail = StartError::io("read the iterations of the run");
+        let records = read_back(output, places.door, &summary.run_id).map_err(fail)?;
+        if let Some(unread) = records.unread.into_iter().next() {
+            return Err(StartError::Record(unread));
+        }
+        output.set_aside(&summary.run_id).map_err(StartError::io("move the old artifacts"))?;
+        let count = records.iterations.len();
         earlier.notes.push(format!(
             "run {} is gone on with; {count} of its iterations were finished",
             summary.run_id
         ));
+        earlier.notes.extend(records.notes);
+        earlier.iterations = records.iterations;
+        earlier.stored_bytes = records.stored_bytes;
         earlier.resumed = Some(summary);
         return Ok(earlier);
     }
-    // A dry run that somebody cut off changed nothing.
     if let Some(summary) = there
         && summary.status == RunStatus::Planned
     {
-        let id = summary.run_id.clone();
-        let fail = StartError::io("write the report of the run before");
-        report_cut_off(output, summary, clock).map_err(fail)?;
-        earlier
-            .notes
-            .push(format!("run {id} had ended without a report; it was written now, as failed"));
+        earlier.report(output, summary, places.door, clock)?;
     }
     let fail = StartError::io("move the report of the run before");
     let moved = output.clear().map_err(fail)?;
@@ -54,6 +80,40 @@ pub(super) fn see_to(
         earlier.notes.push(format!("the artifacts of the run before are in {folder}/"));
     }
     Ok(earlier)
+}
+
+impl Earlier {
+    fn report(
+        &mut self,
+        output: &Output,
+        summary: Summary,
+        door: &Door<Disk>,
+        clock: Clock,
+    ) -> Result<(), StartError> {
+        let id = summary.run_id.clone();
+        let fail = StartError::io("write the report of the run before");
+        let notes = report_cut_off(output, summary, door, clock).map_err(fail)?;
+        self.notes
+            .push(format!("run {id} had ended without a report; it was written now, as failed"));
+        self.notes.extend(notes);
+        Ok(())
+    }
+}
+
+/// The unfinished run of another folder: the word of progress that it left says where.
+fn left_elsewhere(places: &Places<'_>) -> Option<(Output, Summary)> {
+    let path = places.state.join(STATUS);
+    let found = std::fs::symlink_metadata(&path).ok()?;
+    if !found.is_file() || found.len() > STATUS_BYTES_MAX {
+        return None;
+    }
+    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let left: RunNow = ao_contract::read(&value).ok()?;
+    let output = Output::of_ended(left.output_dir.into());
+    let summary = output.summary().filter(|summary| {
+        summary.status == RunStatus::Planned && summary.run_id == left.run_id && !summary.dry_run
+    })?;
+    (output.dir != places.output.dir).then_some((output, summary))
 }
 
 fn resumed(
@@ -72,9 +132,13 @@ fn resumed(
             ));
         }
         (_, Some(summary)) => summary,
+        (_, None) if output.path(SUMMARY_JSON).symlink_metadata().is_ok() => {
+            return nothing("the summary of the last run cannot be read".into());
+        }
         (_, None) => return nothing("there is no run to go on with".into()),
     };
     match summary.status {
+        _ if summary.dry_run => nothing(format!("run {} was a dry run", summary.run_id)),
         RunStatus::Planned | RunStatus::Failed => Ok(summary),
         RunStatus::Done | RunStatus::DryRun => {
             nothing(format!("run {} was finished", summary.run_id))
@@ -82,9 +146,15 @@ fn resumed(
     }
 }
 
-/// Writes the report that a run did not live to write.
-fn report_cut_off(output: &Output, mut summary: Summary, clock: Clock) -> std::io::Result<()> {
-    let iterations = output.iterations(&summary.run_id);
+/// Writes the report that a run did not live to write; gives what was found on the way.
+fn report_cut_off(
+    output: &Output,
+    mut summary: Summary,
+    door: &Door<Disk>,
+    clock: Clock,
+) -> std::io::Result<Vec<String>> {
+    let records = read_back(output, door, &summary.run_id)?;
+    let iterations = records.iterations;
     let last = iterations.last().map(|iteration| iteration.finished_at.clone());
     if let Some(last) = last {
         summary.finished_at = last;
@@ -97,16 +167,18 @@ fn report_cut_off(output: &Output, mut summary: Summary, clock: Clock) -> std::i
     for step in &mut summary.steps {
         not_reached(step, "the run was cut off");
     }
-    if !iterations.is_empty() {
-        summary.iterations = Some(iterations);
+    if !records.unread.is_empty() {
+        summary.degraded.get_or_insert_default().extend(records.unread);
     }
+    summary.fitness_delta = top_delta(&iterations);
+    put_iterations(&mut summary, iterations);
     summary.schema_version = summary.expected_version();
     summary.next_action = "Look at the log, then start the night again".into();
     summary.recommended = vec!["ao overnight start".into(), "ao tree log".into()];
     output.write_json(SUMMARY_JSON, &summary)?;
     let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
     output.write(SUMMARY_MARKDOWN, text.as_bytes())?;
-    Ok(())
+    Ok(records.notes)
 }
 
 /// A step that the run did not come to.

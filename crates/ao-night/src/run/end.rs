@@ -1,10 +1,13 @@
 //! The end of a run: the report.
 
 use std::io;
+use std::time::Duration;
 
 use ao_contract::{
-    Exit, Fitness, Iteration, IterationStatus, RunStatus, StepName, StepStatus, format_duration,
+    Exit, Fitness, Iteration, IterationStatus, RunStatus, Step, StepName, StepStatus, Summary,
+    format_duration,
 };
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::earlier::not_reached;
@@ -64,42 +67,37 @@ impl Run<'_> {
         Ended { summary: self.summary, exit, diff: self.diff }
     }
 
+    /// By the clock that never jumps, unless another process began the run.
+    fn took(&self) -> Duration {
+        let clock = self.work.clock;
+        let began = self.summary.started_at.parse::<Timestamp>();
+        match (self.is_resumed, began) {
+            (true, Ok(began)) => Duration::try_from((clock.now)() - began).unwrap_or_default(),
+            _ => (clock.uptime)().saturating_sub(self.began),
+        }
+    }
+
     fn has_finished_one(&self) -> bool {
         self.iterations.iter().any(|iteration| iteration.status.is_baseline())
     }
 
     fn put_iterations(&mut self) {
-        let Some(first) =
-            self.summary.steps.iter().position(|step| step.name == StepName::CloseLoop)
-        else {
-            return;
-        };
-        let steps: Vec<_> = self.iterations.iter().map(step_of).collect();
-        self.summary.steps.splice(first + 1..=first, steps);
-        if !self.iterations.is_empty() {
-            self.summary.iterations = Some(self.iterations.clone());
-        }
+        put_iterations(&mut self.summary, self.iterations.clone());
         self.summary.fitness_delta = self.top_delta();
     }
 
     /// Every metric and the composite, final minus initial.
     pub(super) fn top_delta(&self) -> Option<Fitness> {
-        let measured: Vec<&Iteration> =
-            self.iterations.iter().filter(|one| !one.fitness_before.is_empty()).collect();
-        let committed = measured.iter().rev().find(|one| one.status.is_baseline());
-        match (measured.first(), committed, &self.last) {
-            (Some(first), Some(last), _) => Some(delta(&first.fitness_before, &last.fitness_after)),
-            (Some(first), None, _) => Some(delta(&first.fitness_before, &first.fitness_before)),
-            (None, _, Some(known)) => Some(delta(&known.fitness.map(), &known.fitness.map())),
-            (None, _, None) => None,
-        }
+        top_delta(&self.iterations).or_else(|| {
+            let known = self.last.as_ref()?.fitness.map();
+            Some(delta(&known, &known))
+        })
     }
 
     fn put_rest(&mut self) {
         let clock = self.work.clock;
         self.summary.finished_at = clock.rfc3339();
-        let took = in_milliseconds((clock.uptime)().saturating_sub(self.began));
-        self.summary.duration = format_duration(took);
+        self.summary.duration = format_duration(in_milliseconds(self.took()));
         self.summary.warn_only_remaining = Some(self.budget.remaining);
         if !self.rescues.is_empty() {
             self.summary.extra.insert("rescues".into(), json!(self.rescues));
@@ -146,12 +144,31 @@ impl Run<'_> {
     }
 }
 
+/// Puts iterations into a summary: each as it is, and as a step.
+pub(super) fn put_iterations(summary: &mut Summary, iterations: Vec<Iteration>) {
+    let is_first = |step: &Step| step.name == StepName::CloseLoop;
+    if let Some(first) = summary.steps.iter().position(is_first) {
+        let steps: Vec<_> = iterations.iter().map(step_of).collect();
+        summary.steps.splice(first + 1..=first, steps);
+    }
+    summary.iterations = (!iterations.is_empty()).then_some(iterations);
+}
+
+/// As far as iterations were measured: from before the first one to the last that is in the corpus.
+pub(super) fn top_delta(iterations: &[Iteration]) -> Option<Fitness> {
+    let first = iterations.iter().find(|one| !one.fitness_before.is_empty())?;
+    let is_last = |one: &&Iteration| one.status.is_baseline() && !one.fitness_after.is_empty();
+    let last = iterations.iter().rev().find(is_last);
+    let after = last.map_or(&first.fitness_before, |last| &last.fitness_after);
+    Some(delta(&first.fitness_before, after))
+}
+
 /// What an iteration committed.
 pub(super) fn commit_id(iteration: &Iteration) -> Option<String> {
     iteration.extra.get("commit")?.get("id")?.as_str().map(str::to_owned)
 }
 
-fn step_of(iteration: &Iteration) -> ao_contract::Step {
+fn step_of(iteration: &Iteration) -> Step {
     let status = match iteration.status {
         IterationStatus::Done | IterationStatus::HaltedOnRegressionPostCommit => StepStatus::Done,
         IterationStatus::Failed => StepStatus::Failed,
@@ -164,7 +181,7 @@ fn step_of(iteration: &Iteration) -> ao_contract::Step {
         (None, None) if edits > 0 => format!("{edits} edits, nothing was committed"),
         (None, None) => "nothing to do".into(),
     };
-    ao_contract::Step {
+    Step {
         name: StepName::Iteration(iteration.index.get()),
         status,
         command: None,

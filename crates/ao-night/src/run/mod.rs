@@ -3,7 +3,9 @@
 mod background;
 mod earlier;
 mod end;
+mod handover;
 mod plan;
+mod records;
 mod rounds;
 mod steps;
 
@@ -28,6 +30,7 @@ use crate::output::{BadOutput, LOG, Output};
 use crate::progress::{Progress, STATUS, Teller, Watch};
 use crate::settings::{Gate, Mode, Settings};
 use background::{Halt, Limits, in_background, message};
+use earlier::Places;
 
 /// The steps after the loop have this part of the time for themselves.
 const RESERVE_SHARE: u32 = 5;
@@ -83,6 +86,8 @@ pub enum StartError {
     NothingToResume(String),
     #[error("the rescues cannot be read: {0}")]
     Budget(String),
+    #[error("the record of an iteration cannot be read: {0}")]
+    Record(String),
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
 }
@@ -123,6 +128,8 @@ struct Run<'a> {
     watch: &'a mut dyn Watch,
     summary: Summary,
     began: Duration,
+    /// Whether another process began it.
+    is_resumed: bool,
     iterations: Vec<Iteration>,
     budget: WarnOnlyBudget,
     rescues: Vec<String>,
@@ -139,12 +146,14 @@ struct Run<'a> {
 
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
-    let Order { settings, door, root, repo, clock, host, signal, watch, resume, recovered } = order;
+    let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, recovered } =
+        order;
     let agents = root.join(".agents");
     let state = agents.join("overnight");
     let output = Output::make(&settings.output_dir, &root)?;
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
-    let earlier = earlier::see_to(&output, resume.as_ref(), settings.mode, clock)?;
+    let places = Places { output: &output, door: &door, state: &state };
+    let earlier = earlier::see_to(&places, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
     if !is_dry {
         write_docs(&agents)?;
@@ -158,10 +167,20 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
             unique_run_id(&door, &output, &clock.id()).map_err(StartError::io("choose an id"))?
         }
     };
+    // What a run is for does not change with the process that goes on with it.
+    if let Some(before) = &earlier.resumed
+        && settings.goal.is_empty()
+    {
+        settings.goal.clone_from(&before.goal);
+    }
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
-    let summary = plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
+    let mut summary =
+        plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
+    if let Some(before) = &earlier.resumed {
+        plan::go_on(&mut summary, before);
+    }
     let work = Work { door, root, agents, settings, clock, progress, baseline: OnceLock::new() };
     let mut run = Run {
         work: Arc::new(work),
@@ -174,11 +193,12 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         watch,
         summary,
         began,
+        is_resumed: earlier.resumed.is_some(),
+        rescues: rounds::rescues(&earlier.iterations),
+        degraded: rounds::degraded(&earlier.iterations),
         iterations: earlier.iterations,
         budget,
-        rescues: Vec::new(),
-        degraded: Vec::new(),
-        stored_bytes: 0,
+        stored_bytes: earlier.stored_bytes,
         closing: None,
         defrag: None,
         last: None,

@@ -15,6 +15,7 @@ use crate::output::{LOG, Output};
 use crate::settings::{Gate, Mode, Settings};
 
 const MODE: &str = "dream.local-bedtime";
+const WARN_ONLY: &str = "warn_only";
 
 pub(super) fn planned(
     settings: &Settings,
@@ -33,7 +34,7 @@ pub(super) fn planned(
         extra.insert("recovered".into(), json!(recovered));
     }
     let is_warning = settings.gate == Gate::WarnOnly && budget.remaining > 0;
-    extra.insert("warn_only".into(), is_warning.into());
+    extra.insert(WARN_ONLY.into(), is_warning.into());
     Summary {
         schema_version: 1,
         mode: MODE.into(),
@@ -82,6 +83,22 @@ pub(super) fn planned(
         budget_exhausted: None,
         failure_reason: None,
         extra,
+    }
+}
+
+/// Of a run that another process began: it keeps its beginning, and says when it was gone on with.
+pub(super) fn go_on(summary: &mut Summary, before: &Summary) {
+    const RESUMED: &str = "resumed_at";
+    let mut times = match before.extra.get(RESUMED) {
+        Some(serde_json::Value::Array(times)) => times.clone(),
+        _ => Vec::new(),
+    };
+    times.push(summary.started_at.clone().into());
+    summary.extra.insert(RESUMED.into(), times.into());
+    summary.started_at.clone_from(&before.started_at);
+    // Whether rescues could be spent is true of the whole run.
+    if before.extra.get(WARN_ONLY).and_then(serde_json::Value::as_bool) == Some(true) {
+        summary.extra.insert(WARN_ONLY.into(), true.into());
     }
 }
 

@@ -11,7 +11,9 @@ use ao_tree::{Error, Outcome, Request, Stop};
 use super::background::{Halt, in_background};
 use super::{LoopEnd, Run, Stopped};
 use crate::held::held_back;
-use crate::iteration::{Ending, Failed, Proposal, Stage, Timed, fault, id_of, propose, record};
+use crate::iteration::{
+    Ending, Failed, Proposal, RESCUE, Stage, Timed, fault, id_of, propose, record,
+};
 use crate::judge::{Doubt, Verdict, judge};
 use crate::output::Output;
 
@@ -47,8 +49,9 @@ impl Run<'_> {
                 return halted(halt);
             }
             let clock = self.work.clock;
+            let last = self.iterations.last().map_or(0, |last| last.index.get());
             let begun =
-                Begun { index: done + 1, started_at: clock.rfc3339(), since: (clock.uptime)() };
+                Begun { index: last + 1, started_at: clock.rfc3339(), since: (clock.uptime)() };
             match self.round(&begun, &mut troubles)? {
                 Next::Again if self.is_dry() => return Ok(LoopEnd::Count),
                 Next::Again => {}
@@ -128,10 +131,9 @@ impl Run<'_> {
                         Stopped::Failed(format!("a rescue could not be written down: {error}"))
                     })?;
                 }
-                let told = format!("iteration {}: {reason}", begun.index);
                 self.work.progress.found(format!("let through with a warning: {reason}"));
-                self.rescues.push(told);
-                ending.notes.push(format!("warn-only: {reason}; a rescue was spent"));
+                self.rescues.push(rescued(begun.index, &reason));
+                ending.rescue = Some(reason);
                 Ok(None)
             }
             Verdict::Halt(doubt) => {
@@ -209,6 +211,8 @@ impl Run<'_> {
         if let Ok(line) = self.work.door.line(Some(&outcome.id)) {
             self.stored_bytes = self.stored_bytes.saturating_add(line.stored_bytes);
         }
+        // Not a failure: a place to wait at, where others strip a field.
+        let _ = fault("verify");
         let stripped = stripped(&self.work.agents, &proposal, &outcome);
         if !stripped.is_empty() {
             let note =
@@ -255,11 +259,9 @@ impl Run<'_> {
         let (clock, deadline) = (self.work.clock, self.limits.deadline);
         let (teller, watch) = (&mut self.teller, &mut *self.watch);
         let mut tick = || teller.tell(clock, deadline, watch);
-        let apply = move || match fault(Stage::Commit) {
+        let apply = move || match fault("commit") {
             Ok(()) => work.door.apply(request),
-            Err(failed) => {
-                Err(Error::Io { doing: failed.why, source: std::io::ErrorKind::Other.into() })
-            }
+            Err(doing) => Err(Error::Io { doing, source: std::io::ErrorKind::Other.into() }),
         };
         match in_background(apply, &limits, Some(&stop), &mut tick) {
             Ok(done) => done,
@@ -278,7 +280,7 @@ impl Run<'_> {
     ) -> Result<Next, Stopped> {
         let why = format!("{} failed: {}", failed.stage.name(), failed.why);
         let (status, is_hard) = match failed.stage {
-            Stage::Ingest | Stage::Commit => (IterationStatus::Failed, true),
+            Stage::Ingest => (IterationStatus::Failed, true),
             Stage::CloseLoop => (IterationStatus::RolledBackPreCommit, true),
             Stage::Reduce => (IterationStatus::RolledBackPreCommit, false),
             Stage::Measure => (IterationStatus::Degraded, false),
@@ -367,6 +369,26 @@ impl Run<'_> {
             Stopped::Failed(format!("the record of iteration {}: {error}", begun.index))
         })
     }
+}
+
+fn rescued(index: u32, reason: &str) -> String {
+    format!("iteration {index}: {reason}")
+}
+
+/// What iterations of an earlier process were let through with.
+pub(super) fn rescues(iterations: &[Iteration]) -> Vec<String> {
+    let rescue = |one: &Iteration| Some(rescued(one.index.get(), one.extra.get(RESCUE)?.as_str()?));
+    iterations.iter().filter_map(rescue).collect()
+}
+
+/// What was degraded in iterations of an earlier process.
+pub(super) fn degraded(iterations: &[Iteration]) -> Vec<String> {
+    let told = |one: &Iteration| match (one.status, one.committed) {
+        (IterationStatus::Degraded, Some(true)) => one.degraded.clone(),
+        _ if one.degraded.is_empty() => Vec::new(),
+        _ => vec![format!("iteration-{}", one.index)],
+    };
+    iterations.iter().flat_map(told).collect()
 }
 
 /// What becomes of the loop where work was halted.

@@ -1,26 +1,16 @@
 //! The steps after the loop: what the corpus is like now, and what to do first in the morning.
 
-use std::sync::atomic::AtomicBool;
-
 use ao_contract::{CloseLoop, DefragStatus, Extra, MetricsHealth, RunStage, StepName, StepStatus};
 use ao_corpus::health::{Told, health};
 use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
-use ao_tree::{Request, Stop};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::background::Halt;
 use super::{Run, Stopped};
 use crate::dreamscape::{Readings, Survey};
-use crate::iteration::{Measured, Work, measure_live};
-use crate::packets::{Asked, Gathered, Sources, gather, queued};
-use crate::place::Place;
-use crate::sync::{Night, sync};
-use crate::{artifacts, beads, yields};
+use crate::iteration::{Measured, Work, fault, measure_live};
 
-const NEXT_WORK: &str = "rpi/next-work.jsonl";
-/// A larger queue is not read.
-const NEXT_WORK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const BRIEF_TOKENS: usize = 1500;
 const BRIEF_ENTRIES: usize = 8;
 
@@ -36,14 +26,15 @@ impl Run<'_> {
     }
 
     /// Thinks a step out. `None` if its time was over: the step is then not reached.
-    fn work_on<T: Send + 'static>(
+    pub(super) fn work_on<T: Send + 'static>(
         &mut self,
         name: &StepName,
         work: impl FnOnce(&Work) -> Result<T, String> + Send + 'static,
     ) -> Result<Option<Result<T, String>>, Stopped> {
         self.stage(RunStage::Steps, &name.to_string());
         let limits = self.limits.clone();
-        match self.think(&limits, work) {
+        let place = name.to_string();
+        match self.think(&limits, move |shared| fault(&place).and_then(|()| work(shared))) {
             Ok(done) => Ok(Some(done)),
             Err(Halt::Panic(why)) => Ok(Some(Err(format!("panicked: {why}")))),
             Err(Halt::Signal(signal)) => Err(Stopped::Signal(signal)),
@@ -54,28 +45,47 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the artifact of a step that was thought out, and ends it.
+    /// Writes the artifact of a step that was thought out, and ends it. The error says why it could
+    /// not be written; the step has then failed softly.
     fn artifact(
         &mut self,
         name: &StepName,
         (key, file): (&str, &str),
         value: &impl Serialize,
         note: Option<String>,
-    ) -> bool {
-        match self.output.write_json(file, value) {
+    ) -> Result<(), String> {
+        let written = fault(&format!("write-{name}"))
+            .and_then(|()| self.output.write_json(file, value).map_err(|error| error.to_string()));
+        match written {
             Ok(path) => {
                 self.summary.artifacts.insert(key.into(), path.clone());
                 if let Some(step) = self.step(name) {
                     step.artifact = Some(path);
                 }
                 self.end_step(name, StepStatus::Done, note);
-                true
+                Ok(())
             }
-            Err(error) => {
-                self.end_step(name, StepStatus::SoftFail, Some(error.to_string()));
-                false
+            Err(why) => {
+                let why = format!("{file} could not be written: {why}");
+                self.end_step(name, StepStatus::SoftFail, Some(why.clone()));
+                Err(why)
             }
         }
+    }
+
+    /// As [`Run::artifact`], of a step without which there is no run.
+    fn hard_artifact(
+        &mut self,
+        name: &StepName,
+        file: (&str, &str),
+        value: &impl Serialize,
+        note: String,
+    ) -> Result<(), Stopped> {
+        self.artifact(name, file, value, Some(note)).map_err(|why| {
+            self.degraded.pop();
+            self.end_step(name, StepStatus::Failed, Some(why.clone()));
+            Stopped::Failed(why)
+        })
     }
 
     fn close_loop_step(&mut self) -> Result<(), Stopped> {
@@ -87,13 +97,7 @@ impl Run<'_> {
         };
         let note = told(&closing);
         self.summary.close_loop = object(&closing);
-        let is_written =
-            self.artifact(&name, ("close_loop", "close-loop.json"), &closing, Some(note));
-        if is_written {
-            Ok(())
-        } else {
-            Err(Stopped::Failed("close-loop.json: not written".into()))
-        }
+        self.hard_artifact(&name, ("close_loop", "close-loop.json"), &closing, note)
     }
 
     /// What is left after the loop. Its plan leaves nothing for another run, so that what was done
@@ -118,7 +122,9 @@ impl Run<'_> {
             report.kept.len(),
             report.review.len()
         );
-        self.artifact(&name, ("defrag_report", "defrag/latest.json"), &report, Some(note));
+        let file = ("defrag_report", "defrag/latest.json");
+        // A soft step: what went wrong is in the step.
+        let _ = self.artifact(&name, file, &report, Some(note));
         self.defrag = Some(report);
     }
 
@@ -138,11 +144,7 @@ impl Run<'_> {
         self.summary.metrics_health = object(&health);
         let note = format!("fitness {}", health.fitness.composite.get());
         let file = ("metrics_health", "metrics-health.json");
-        if self.artifact(&name, file, &health, Some(note)) {
-            Ok(())
-        } else {
-            Err(Stopped::Failed("metrics-health.json: not written".into()))
-        }
+        self.hard_artifact(&name, file, &health, note)
     }
 
     fn retrieval_step(&mut self) {
@@ -164,7 +166,7 @@ impl Run<'_> {
                     bench.queries
                 );
                 let file = ("retrieval_live", "retrieval-bench.json");
-                self.artifact(&name, file, &bench, Some(note));
+                let _ = self.artifact(&name, file, &bench, Some(note));
             }
             Err(why) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
@@ -181,165 +183,11 @@ impl Run<'_> {
             None => {}
             Some(Ok(brief)) => {
                 self.summary.briefing = object(&brief);
-                self.artifact(&name, ("briefing", "briefing.json"), &brief, None);
+                let _ = self.artifact(&name, ("briefing", "briefing.json"), &brief, None);
             }
             Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
         Ok(())
-    }
-
-    fn packets_step(&mut self) -> Result<(), Stopped> {
-        let name = StepName::MorningPackets;
-        let (repo, output_dir) = (self.repo.clone(), self.output.dir.clone());
-        let defrag = self.defrag.clone();
-        let health = self.summary.metrics_health.clone();
-        let before = self.iterations.iter().find(|one| !one.fitness_before.is_empty());
-        let before = before.map(|one| one.fitness_before.clone());
-        let after = self.last.as_ref().map(|last| last.fitness.map());
-        let done = self.work_on(&name, move |work| {
-            let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
-            let next_work = read_queue(&work.agents);
-            let health: Option<MetricsHealth> =
-                health.and_then(|health| ao_contract::read(&Value::Object(health)).ok());
-            let queue = work.settings.queue.as_ref();
-            let asked =
-                queue.map(|queue| Asked { items: &queue.items, file: queue.file.as_deref() });
-            let sources = Sources {
-                place: Place { root: &work.root, agents: &work.agents },
-                repo: &repo,
-                output_dir: &output_dir,
-                command: &work.settings.morning_command,
-                asked,
-                next_work: next_work.as_deref(),
-                tree: &tree,
-                defrag: defrag.as_ref(),
-                health: health.as_ref(),
-                fitness_before: before.as_ref(),
-                fitness_after: after.as_ref(),
-            };
-            Ok(gather(&sources))
-        })?;
-        let mut gathered = match done {
-            None => {
-                let why = Some("the time ended".to_owned());
-                self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
-                return Ok(());
-            }
-            Some(Ok(gathered)) => gathered,
-            Some(Err(why)) => {
-                self.end_step(&name, StepStatus::SoftFail, Some(why));
-                let why = Some("there are no packets".to_owned());
-                self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
-                return Ok(());
-            }
-        };
-        let before = queued(&gathered.packets);
-        self.write_packets(&gathered);
-        self.bead_step(&mut gathered)?;
-        self.sync_queue(&gathered);
-        self.summary.yields = Some(yields(&before, &gathered.packets));
-        self.summary.morning_packets = Some(gathered.packets.clone());
-        self.packets = gathered.packets;
-        Ok(())
-    }
-
-    fn write_packets(&mut self, gathered: &Gathered) {
-        let name = StepName::MorningPackets;
-        let made = match artifacts(gathered, &self.summary.run_id) {
-            Ok(made) => made,
-            Err(error) => {
-                return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
-            }
-        };
-        for artifact in made {
-            match self.output.write(&artifact.path, &artifact.bytes) {
-                Ok(path) => {
-                    let key = match artifact.path.as_str() {
-                        crate::INDEX_JSON => "morning_packets_json",
-                        crate::INDEX_MARKDOWN => "morning_packets_markdown",
-                        _ => continue,
-                    };
-                    self.summary.artifacts.insert(key.into(), path);
-                }
-                Err(error) => {
-                    return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
-                }
-            }
-        }
-        let left: u64 = gathered.left_out.values().sum();
-        let note = format!("{} packets, {left} left out", gathered.packets.len());
-        let path = self.summary.artifacts.get("morning_packets_json").cloned();
-        if let Some(step) = self.step(&name) {
-            step.artifact = path;
-        }
-        self.end_step(&name, StepStatus::Done, Some(note));
-    }
-
-    fn bead_step(&mut self, gathered: &mut Gathered) -> Result<(), Stopped> {
-        let name = StepName::BeadSync;
-        if self.is_dry() {
-            self.end_step(&name, StepStatus::Skipped, Some("a dry run".into()));
-            return Ok(());
-        }
-        let host = self.host.clone();
-        let mut packets = gathered.packets.clone();
-        let done = self.work_on(&name, move |_| {
-            let done = beads::sync(&host, &mut packets, beads::CALL, &AtomicBool::new(false));
-            Ok((done, packets))
-        })?;
-        match done {
-            None => {}
-            Some(Ok((done, packets))) => {
-                gathered.packets = packets;
-                if done.linked() > 0 {
-                    self.write_packets(gathered);
-                }
-                self.end_step(&name, done.status(), Some(done.note()));
-            }
-            Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
-        }
-        Ok(())
-    }
-
-    /// Packets reach the work queue as one more commit through the door.
-    fn sync_queue(&mut self, gathered: &Gathered) {
-        if self.is_dry() {
-            return;
-        }
-        let work = &self.work;
-        let bytes = read_queue(&work.agents);
-        let at = work.clock.rfc3339();
-        let run_id = self.summary.run_id.clone();
-        let night = Night { root: &work.root, repo: &self.repo, run_id: &run_id, timestamp: &at };
-        let edit = match sync(bytes.as_deref(), &gathered.packets, &night) {
-            Ok(Some(edit)) => edit,
-            Ok(None) => return,
-            Err(error) => {
-                self.log(&format!("the work queue: {error}"));
-                self.degraded.push("work queue".into());
-                return;
-            }
-        };
-        let request = Request {
-            id: format!("{run_id}-packets"),
-            at: at.clone(),
-            why: format!("morning packets of overnight run {run_id}"),
-            edits: vec![edit],
-            undo_of: Vec::new(),
-            drop_folders: Vec::new(),
-            grace: std::time::Duration::ZERO,
-            max_store_bytes: u64::MAX,
-            fitness: None,
-            stop: Stop::default(),
-        };
-        let trouble = match work.door.apply(request) {
-            Ok(done) => done.refused.first().map(|refused| refused.why.clone()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = trouble {
-            self.log(&format!("the work queue: {why}"));
-            self.degraded.push(format!("work queue: {why}"));
-        }
     }
 
     /// The corpus as a landscape; it has no step of its own.
@@ -386,13 +234,6 @@ fn object(value: &impl Serialize) -> Option<Extra> {
         Ok(Value::Object(map)) => Some(map.into_iter().collect()),
         _ => None,
     }
-}
-
-fn read_queue(agents: &std::path::Path) -> Option<Vec<u8>> {
-    let path = agents.join(NEXT_WORK);
-    let found = std::fs::symlink_metadata(&path).ok()?;
-    let is_fit = found.is_file() && found.len() <= NEXT_WORK_BYTES_MAX;
-    if is_fit { std::fs::read(path).ok() } else { None }
 }
 
 fn healthy(work: &Work, known: Option<Measured>) -> Result<(MetricsHealth, Measured), String> {

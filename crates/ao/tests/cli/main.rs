@@ -27,6 +27,8 @@ mod lookup;
 mod marker;
 mod merge;
 mod metrics;
+mod night;
+mod night_loop;
 mod packet;
 mod prune;
 mod repo;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ao_contract::{Exit, format_duration, parse_duration};
 use ao_night::report::{self, Run as Life};
 use ao_night::settings::{self, Gate, Mode, Queue, Settings};
-use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Wish};
+use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Unfit, Wish};
 use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
 use serde_json::json;
 
@@ -168,7 +168,7 @@ struct Held {
 #[expect(dead_code, reason = "a lock is there to be held")]
 enum Lock {
     Run(RunLock),
-    /// A dry run changes nothing, and keeps nobody from changing something.
+    /// A dry run changes nothing; a commit of somebody else waits for it as for any reader.
     Readers(ReadLock),
 }
 
@@ -334,10 +334,17 @@ fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
 
 fn not_begun(error: &StartError) -> Failure {
     let exit = match error {
+        StartError::Output(bad) if bad.kind == Unfit::Busy => Exit::Deferred,
         StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,
-        StartError::Budget(_) | StartError::Io { .. } => Exit::Preflight,
+        StartError::Budget(_) | StartError::Record(_) | StartError::Io { .. } => Exit::Preflight,
     };
     let hint = match error {
+        StartError::Output(bad) if bad.kind == Unfit::Busy => {
+            "wait until it ends, or name another folder with --output-dir"
+        }
+        StartError::Record(_) => {
+            "start a new run without --resume, or move the file away to go on without it"
+        }
         StartError::Output(_) => {
             "name another folder with --output-dir, outside of what a run changes"
         }

@@ -1,0 +1,195 @@
+//! What the night hands over to the morning: packets, their beads, and their places in the queue.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ao_contract::{MetricsHealth, StepName, StepStatus};
+use ao_corpus::Tree;
+use ao_tree::{Edit, Request, Stop};
+use serde_json::Value;
+
+use super::background::{Halt, in_background};
+use super::{Run, Stopped};
+use crate::packets::{Asked, Gathered, Sources, gather, queued};
+use crate::place::Place;
+use crate::sync::{Night, sync};
+use crate::{artifacts, beads, yields};
+
+const NEXT_WORK: &str = "rpi/next-work.jsonl";
+/// A larger queue is not read.
+const NEXT_WORK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+impl Run<'_> {
+    pub(super) fn packets_step(&mut self) -> Result<(), Stopped> {
+        let name = StepName::MorningPackets;
+        let (repo, output_dir) = (self.repo.clone(), self.output.dir.clone());
+        let defrag = self.defrag.clone();
+        let health = self.summary.metrics_health.clone();
+        let before = self.iterations.iter().find(|one| !one.fitness_before.is_empty());
+        let before = before.map(|one| one.fitness_before.clone());
+        let after = self.last.as_ref().map(|last| last.fitness.map());
+        let done = self.work_on(&name, move |work| {
+            let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
+            let next_work = read_queue(&work.agents);
+            let health: Option<MetricsHealth> =
+                health.and_then(|health| ao_contract::read(&Value::Object(health)).ok());
+            let queue = work.settings.queue.as_ref();
+            let asked =
+                queue.map(|queue| Asked { items: &queue.items, file: queue.file.as_deref() });
+            let sources = Sources {
+                place: Place { root: &work.root, agents: &work.agents },
+                repo: &repo,
+                output_dir: &output_dir,
+                command: &work.settings.morning_command,
+                asked,
+                next_work: next_work.as_deref(),
+                tree: &tree,
+                defrag: defrag.as_ref(),
+                health: health.as_ref(),
+                fitness_before: before.as_ref(),
+                fitness_after: after.as_ref(),
+            };
+            Ok(gather(&sources))
+        })?;
+        let mut gathered = match done {
+            None => {
+                let why = Some("the time ended".to_owned());
+                self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
+                return Ok(());
+            }
+            Some(Ok(gathered)) => gathered,
+            Some(Err(why)) => {
+                self.end_step(&name, StepStatus::SoftFail, Some(why));
+                let why = Some("there are no packets".to_owned());
+                self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
+                return Ok(());
+            }
+        };
+        let before = queued(&gathered.packets);
+        self.write_packets(&gathered);
+        self.bead_step(&mut gathered)?;
+        self.sync_queue(&gathered);
+        self.summary.yields = Some(yields(&before, &gathered.packets));
+        self.summary.morning_packets = Some(gathered.packets.clone());
+        self.packets = gathered.packets;
+        Ok(())
+    }
+
+    fn write_packets(&mut self, gathered: &Gathered) {
+        let name = StepName::MorningPackets;
+        let made = match artifacts(gathered, &self.summary.run_id) {
+            Ok(made) => made,
+            Err(error) => {
+                return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
+            }
+        };
+        for artifact in made {
+            match self.output.write(&artifact.path, &artifact.bytes) {
+                Ok(path) => {
+                    let key = match artifact.path.as_str() {
+                        crate::INDEX_JSON => "morning_packets_json",
+                        crate::INDEX_MARKDOWN => "morning_packets_markdown",
+                        _ => continue,
+                    };
+                    self.summary.artifacts.insert(key.into(), path);
+                }
+                Err(error) => {
+                    return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
+                }
+            }
+        }
+        let left: u64 = gathered.left_out.values().sum();
+        let note = format!("{} packets, {left} left out", gathered.packets.len());
+        let path = self.summary.artifacts.get("morning_packets_json").cloned();
+        if let Some(step) = self.step(&name) {
+            step.artifact = path;
+        }
+        self.end_step(&name, StepStatus::Done, Some(note));
+    }
+
+    fn bead_step(&mut self, gathered: &mut Gathered) -> Result<(), Stopped> {
+        let name = StepName::BeadSync;
+        if self.is_dry() {
+            self.end_step(&name, StepStatus::Skipped, Some("a dry run".into()));
+            return Ok(());
+        }
+        let host = self.host.clone();
+        let mut packets = gathered.packets.clone();
+        let done = self.work_on(&name, move |_| {
+            let done = beads::sync(&host, &mut packets, beads::CALL, &AtomicBool::new(false));
+            Ok((done, packets))
+        })?;
+        match done {
+            None => {}
+            Some(Ok((done, packets))) => {
+                gathered.packets = packets;
+                if done.linked() > 0 {
+                    self.write_packets(gathered);
+                }
+                self.end_step(&name, done.status(), Some(done.note()));
+            }
+            Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
+        }
+        Ok(())
+    }
+
+    /// Packets reach the work queue as one more commit through the door.
+    fn sync_queue(&mut self, gathered: &Gathered) {
+        if self.is_dry() {
+            return;
+        }
+        let work = &self.work;
+        let bytes = read_queue(&work.agents);
+        let at = work.clock.rfc3339();
+        let run_id = self.summary.run_id.clone();
+        let night = Night { root: &work.root, repo: &self.repo, run_id: &run_id, timestamp: &at };
+        let done = match sync(bytes.as_deref(), &gathered.packets, &night) {
+            Ok(Some(edit)) => self.commit_queue(&run_id, at, edit),
+            Ok(None) => return,
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = done {
+            self.log(&format!("the work queue: {why}"));
+            self.degraded.push(format!("work queue: {why}"));
+        }
+    }
+
+    fn commit_queue(&mut self, run_id: &str, at: String, edit: Edit) -> Result<(), String> {
+        // A run that is gone on with may have handed over before it was cut off.
+        let id = self.work.door.unique_id(&format!("{run_id}-packets"));
+        let stop = Arc::new(AtomicBool::new(false));
+        let limit = self.work.settings.checkpoint_max_bytes;
+        let request = Request {
+            id: id.map_err(|error| error.to_string())?,
+            at,
+            why: format!("morning packets of overnight run {run_id}"),
+            edits: vec![edit],
+            undo_of: Vec::new(),
+            drop_folders: Vec::new(),
+            grace: Duration::ZERO,
+            max_store_bytes: limit.saturating_sub(self.stored_bytes),
+            fitness: None,
+            stop: Stop::when(Arc::clone(&stop)),
+        };
+        let work = Arc::clone(&self.work);
+        let limits = self.limits.clone();
+        let (clock, deadline) = (self.work.clock, self.limits.deadline);
+        let (teller, watch) = (&mut self.teller, &mut *self.watch);
+        let mut tick = || teller.tell(clock, deadline, watch);
+        let apply = move || work.door.apply(request);
+        match in_background(apply, &limits, Some(&stop), &mut tick) {
+            Ok(Ok(done)) => done.refused.first().map_or(Ok(()), |one| Err(one.why.clone())),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(Halt::Panic(why)) => Err(format!("panicked: {why}")),
+            Err(Halt::Time | Halt::Signal(_)) => Err("the time ended".into()),
+        }
+    }
+}
+
+fn read_queue(agents: &std::path::Path) -> Option<Vec<u8>> {
+    let path = agents.join(NEXT_WORK);
+    let found = std::fs::symlink_metadata(&path).ok()?;
+    let is_fit = found.is_file() && found.len() <= NEXT_WORK_BYTES_MAX;
+    if is_fit { std::fs::read(path).ok() } else { None }
+}
