@@ -20,12 +20,34 @@ pub trait Watch {
 
 /// Shared by the run and whoever works for it.
 #[derive(Debug, Clone)]
-pub(crate) struct Progress(Arc<Mutex<RunNow>>);
+pub(crate) struct Progress(Arc<Mutex<Told>>);
+
+/// What is told, and how long each stage took so far.
+#[derive(Debug)]
+struct Told {
+    now: RunNow,
+    clock: Clock,
+    since: Duration,
+    spent: Vec<(RunStage, Duration)>,
+}
+
+impl Told {
+    /// Puts the time since the last look down to the stage that it was spent in.
+    fn count(&mut self) {
+        let uptime = (self.clock.uptime)();
+        let took = uptime.saturating_sub(self.since);
+        self.since = uptime;
+        match self.spent.iter_mut().find(|(stage, _)| *stage == self.now.stage) {
+            Some((_, spent)) => *spent += took,
+            None => self.spent.push((self.now.stage, took)),
+        }
+    }
+}
 
 impl Progress {
     pub(crate) fn new(run_id: &str, output_dir: &Path, limit: Duration, clock: Clock) -> Self {
         let now = clock.rfc3339();
-        Self(Arc::new(Mutex::new(RunNow {
+        let now = RunNow {
             schema_version: SchemaVersion,
             run_id: run_id.to_owned(),
             process: std::process::id(),
@@ -38,19 +60,28 @@ impl Progress {
             found: Vec::new(),
             seconds_left: limit.as_secs(),
             extra: Extra::new(),
-        })))
+        };
+        let told = Told { now, clock, since: (clock.uptime)(), spent: Vec::new() };
+        Self(Arc::new(Mutex::new(told)))
     }
 
     fn change(&self, change: impl FnOnce(&mut RunNow)) {
         // Whoever panicked while changing it left a word of progress behind, nothing worse.
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).now);
     }
 
     pub(crate) fn stage(&self, stage: RunStage, doing: &str) {
-        self.change(|now| {
-            now.stage = stage;
-            doing.clone_into(&mut now.doing);
-        });
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.count();
+        told.now.stage = stage;
+        doing.clone_into(&mut told.now.doing);
+    }
+
+    /// How long each stage took so far, in the order in which they were first met.
+    pub(crate) fn spent(&self) -> Vec<(RunStage, Duration)> {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.count();
+        told.spent.clone()
     }
 
     pub(crate) fn doing(&self, what: &str) {
@@ -66,7 +97,7 @@ impl Progress {
     }
 
     pub(crate) fn now(&self) -> RunNow {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).now.clone()
     }
 }
 

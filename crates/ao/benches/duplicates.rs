@@ -15,6 +15,7 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+mod cost;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/cli/generate.rs"]
 mod generate;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use ao_corpus::Tree;
 use ao_corpus::duplicates::{Features, Finder, overlap};
+use cost::used;
 use generate::{Amounts, Made};
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -76,11 +78,11 @@ fn make(root: &Path, size: usize) {
 }
 
 fn measure(root: &Path, size: usize) {
-    let cpu = cpu_time();
+    let cpu = used(UsageWho::RUSAGE_SELF);
     let since = Instant::now();
     let tree = Tree::list(&root.join(".agents")).unwrap();
     let found = Finder::new(&tree).find(&tree, None);
-    let (wall, cpu) = (since.elapsed(), cpu_time().saturating_sub(cpu));
+    let (wall, cpu) = (since.elapsed(), used(UsageWho::RUSAGE_SELF).saturating_sub(cpu));
     let memory = getrusage(UsageWho::RUSAGE_SELF).unwrap().max_rss() / 1024;
     let truth = std::fs::read(root.join("truth.json")).unwrap();
     let (reduced, wrong) = judge(&serde_json::from_slice::<Clusters>(&truth).unwrap(), &found);
@@ -129,7 +131,7 @@ fn all_pairs(tree: &Tree, size: usize) -> Duration {
         .filter_map(|path| tree.entry(path))
         .map(|entry| Features::of([entry.document.body()]))
         .collect();
-    let since = cpu_time();
+    let since = used(UsageWho::RUSAGE_SELF);
     let mut alike = 0_usize;
     for (at, one) in sample.iter().enumerate() {
         for other in &sample[at + 1..] {
@@ -141,13 +143,5 @@ fn all_pairs(tree: &Tree, size: usize) -> Duration {
     std::hint::black_box(alike);
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     let times = (size as f64 / sample.len() as f64).powi(2);
-    cpu_time().saturating_sub(since).mul_f64(times)
-}
-
-fn cpu_time() -> Duration {
-    let used = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let of = |time: nix::sys::time::TimeVal| {
-        Duration::from_micros(u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).unwrap())
-    };
-    of(used.user_time()) + of(used.system_time())
+    used(UsageWho::RUSAGE_SELF).saturating_sub(since).mul_f64(times)
 }

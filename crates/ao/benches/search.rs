@@ -14,6 +14,8 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+mod cost;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ use std::time::{Duration, Instant};
 use ao_corpus::SEARCHED;
 use ao_corpus::index::{Index, Keep, Place, Question, State};
 use ao_corpus::search::{Asking, search};
+use cost::{Cost, median, used};
 use nix::sys::resource::{UsageWho, getrusage};
 use rusqlite::Connection;
 
@@ -35,12 +38,6 @@ const QUESTIONS: usize = 400;
 const QUESTIONS_OF_PEER: usize = 40;
 const VOCABULARY: u64 = 40_000;
 const BODY_WORDS: u64 = 190;
-
-#[derive(Debug, Clone, Copy)]
-struct Cost {
-    wall: Duration,
-    cpu: Duration,
-}
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -290,20 +287,4 @@ fn timed<T>(who: UsageWho, act: impl FnOnce() -> T) -> (T, Cost) {
     let since = Instant::now();
     let made = act();
     (made, Cost { wall: since.elapsed(), cpu: used(who).saturating_sub(cpu) })
-}
-
-fn used(who: UsageWho) -> Duration {
-    let used = getrusage(who).unwrap();
-    let of = |time: nix::sys::time::TimeVal| {
-        Duration::from_micros(u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).unwrap())
-    };
-    of(used.user_time()) + of(used.system_time())
-}
-
-fn median(mut costs: Vec<Cost>) -> Cost {
-    let middle = costs.len() / 2;
-    costs.sort_by_key(|cost| cost.wall);
-    let wall = costs[middle].wall;
-    costs.sort_by_key(|cost| cost.cpu);
-    Cost { wall, cpu: costs[middle].cpu }
 }

@@ -13,11 +13,14 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+mod cost;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cost::{Cost, median, used};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::json;
 
@@ -30,12 +33,6 @@ const SIZES: [usize; 3] = [5_000, 50_000, 500_000];
 const PAIRS_MAX: usize = 5;
 const PAIRS_AT_LARGE: usize = 3;
 const LARGE: usize = 200_000;
-
-#[derive(Debug, Clone, Copy)]
-struct Cost {
-    wall: Duration,
-    cpu: Duration,
-}
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
@@ -149,25 +146,9 @@ fn timed(warm: &Path, mut command: Command) -> Cost {
     for entry in fs::read_dir(warm.join(".agents/learnings")).unwrap() {
         entry.unwrap().metadata().unwrap();
     }
-    let cpu = children_cpu();
+    let cpu = used(UsageWho::RUSAGE_CHILDREN);
     let since = Instant::now();
     let status = command.stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}: {status}");
-    Cost { wall: since.elapsed(), cpu: children_cpu().saturating_sub(cpu) }
-}
-
-fn children_cpu() -> Duration {
-    let used = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
-    let of = |time: nix::sys::time::TimeVal| {
-        Duration::from_micros(u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).unwrap())
-    };
-    of(used.user_time()) + of(used.system_time())
-}
-
-fn median(mut costs: Vec<Cost>) -> Cost {
-    let middle = costs.len() / 2;
-    costs.sort_by_key(|cost| cost.wall);
-    let wall = costs[middle].wall;
-    costs.sort_by_key(|cost| cost.cpu);
-    Cost { wall, cpu: costs[middle].cpu }
+    Cost { wall: since.elapsed(), cpu: used(UsageWho::RUSAGE_CHILDREN).saturating_sub(cpu) }
 }

@@ -8,7 +8,7 @@ use ao_contract::{
     format_duration,
 };
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::earlier::not_reached;
 use super::{Ended, LoopEnd, Run, Stopped};
@@ -99,6 +99,10 @@ impl Run<'_> {
         self.summary.finished_at = clock.rfc3339();
         self.summary.duration = format_duration(in_milliseconds(self.took()));
         self.summary.warn_only_remaining = Some(self.budget.remaining);
+        let spent = self.work.progress.spent().into_iter().map(|(stage, took)| {
+            (stage.name().to_owned(), Value::from(format_duration(in_milliseconds(took))))
+        });
+        self.summary.extra.insert("stages".into(), Value::Object(spent.collect()));
         if !self.rescues.is_empty() {
             self.summary.extra.insert("rescues".into(), json!(self.rescues));
         }
