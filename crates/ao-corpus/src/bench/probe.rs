@@ -29,6 +29,8 @@ const TINY_CORPUS: usize = 3;
 const PROBE_WORDS_MAX: usize = 8;
 const PROBE_WORDS_MIN: usize = 3;
 const WORD_CHARS_MIN: usize = 2;
+/// So many entries' words are in memory at once.
+const ENTRIES_AT_ONCE: usize = 2_000;
 
 /// How many entries have each word, stop words among them, and each two neighbours.
 #[derive(Debug)]
@@ -46,17 +48,23 @@ impl Usage {
     pub(super) fn of(entries: &[&Arc<Entry>], probed: &[&Arc<Entry>]) -> Self {
         let looked: Vec<Vec<Vec<String>>> =
             crate::files::in_parallel(probed, |entry| sentences(entry.document.body()));
-        let wanted: HashSet<u64> = looked.iter().flatten().flat_map(|s| pairs_of(s)).collect();
-        let met = crate::files::in_parallel(entries, |entry| met(entry, &wanted));
+        let mut wanted = Wanted::default();
+        for sentence in looked.iter().flatten() {
+            wanted.pairs.extend(pairs_of(sentence));
+            wanted.words.extend(sentence.iter().map(String::as_str));
+        }
         let (mut counts, mut pairs) = (HashMap::new(), HashMap::new());
-        for (words, neighbours) in met {
-            for word in words {
-                *counts.entry(word).or_insert(0) += 1;
-            }
-            for pair in neighbours {
-                *pairs.entry(pair).or_insert(0) += 1;
+        for part in entries.chunks(ENTRIES_AT_ONCE) {
+            for (words, neighbours) in crate::files::in_parallel(part, |entry| wanted.met(entry)) {
+                for word in words {
+                    *counts.entry(word.to_owned()).or_insert(0) += 1;
+                }
+                for pair in neighbours {
+                    *pairs.entry(pair).or_insert(0) += 1;
+                }
             }
         }
+        drop(wanted);
         let mut usage = Self { entries: entries.len(), counts, pairs, usual_share: 0.0 };
         let is_sentence = |sentence: &&Vec<String>| SENTENCE_WORDS.contains(&sentence.len());
         let mut shares: Vec<f64> =
@@ -146,14 +154,23 @@ struct Askable {
     word: String,
 }
 
-/// The words of an entry, and those of the wanted neighbours that it has; each once.
-fn met(entry: &Entry, wanted: &HashSet<u64>) -> (BTreeSet<String>, BTreeSet<u64>) {
-    let (mut words, mut neighbours) = (BTreeSet::new(), BTreeSet::new());
-    for sentence in sentences(entry.document.body()) {
-        neighbours.extend(pairs_of(&sentence).filter(|pair| wanted.contains(pair)));
-        words.extend(sentence);
+/// What is counted: a corpus has many words that nobody asks about.
+#[derive(Debug, Default)]
+struct Wanted<'a> {
+    words: HashSet<&'a str>,
+    pairs: HashSet<u64>,
+}
+
+impl Wanted<'_> {
+    /// The wanted words and neighbours that an entry has; each once.
+    fn met(&self, entry: &Entry) -> (BTreeSet<&str>, BTreeSet<u64>) {
+        let (mut words, mut neighbours) = (BTreeSet::new(), BTreeSet::new());
+        for sentence in sentences(entry.document.body()) {
+            neighbours.extend(pairs_of(&sentence).filter(|pair| self.pairs.contains(pair)));
+            words.extend(sentence.iter().filter_map(|word| self.words.get(word.as_str()).copied()));
+        }
+        (words, neighbours)
     }
-    (words, neighbours)
 }
 
 /// Each two neighbours as a number.
