@@ -16,8 +16,8 @@ use super::source::Broken;
 
 /// A word that one in so many entries has, has a row.
 const ROW_SHARE: usize = 32;
-/// More rows would need too much memory.
-const ROWS_MAX: usize = 1024;
+/// More would need too much memory; a corpus of half a million has few rows, and takes its time.
+const ROWS_BYTES_MAX: usize = 48 * 1024 * 1024;
 /// What all weights of a question become together: times a byte they fit into 16 bits.
 const WEIGHTS: f64 = 224.0;
 /// More words than this are rounded up too far.
@@ -43,6 +43,7 @@ pub enum Contest {
 pub(super) struct Rows {
     /// By the number of the stem.
     rows: Vec<OnceLock<Box<[u8]>>>,
+    /// Their bytes so far.
     made: std::sync::atomic::AtomicUsize,
 }
 
@@ -59,7 +60,7 @@ impl Rows {
         }
         let is_common = word.record.df as usize > reader.entries / ROW_SHARE;
         let order = std::sync::atomic::Ordering::Relaxed;
-        if !is_common || self.made.fetch_add(1, order) >= ROWS_MAX {
+        if !is_common || self.made.fetch_add(reader.entries, order) >= ROWS_BYTES_MAX {
             return None;
         }
         let mut row = vec![0; reader.entries].into_boxed_slice();
