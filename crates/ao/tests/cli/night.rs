@@ -53,22 +53,33 @@ const PARTS: [&str; 10] = [
     "watermark",
 ];
 
-/// A text that no other number has, with few words of any other.
+/// A word that no other number has.
+fn word(number: usize) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "va",
+    ];
+    (0..5).map(|nth| SYLLABLES[(number >> (4 * nth)) & 15]).collect()
+}
+
+/// A text that no other number has, with few words of any other, and a claim in it.
 pub(crate) fn text(number: usize) -> String {
     let (thing, deed) = (THINGS[number % 10], DEEDS[number / 10 % 10]);
     let part = PARTS[number / 100 % 10];
     let mut words = String::new();
-    for nth in 0..12 {
-        let _ = write!(words, "word{}x{nth} ", number * 31 + nth * 7);
+    for nth in 0..24 {
+        let _ = write!(words, "{} ", word(number * 24 + nth));
     }
-    format!("The {thing} {deed} the {part} in case {number}.\n\n{words}\n")
+    let claim = word(number * 24);
+    format!("The {thing} {deed} the {part}: run `{claim} --check` because of it.\n\n{words}\n")
 }
 
 /// A learning that says where it comes from.
 pub(crate) fn learning(number: usize) -> String {
     format!(
-        "---\nid: learning-{number}\ndate: 2026-03-{:02}\nsource_session: s-{number}\nmaturity: candidate\nutility: 0.7\n---\n# Learning: case {number}\n\n{}",
+        "---\nid: learning-{number}\ndate: 2026-03-{:02}\nsource_session: s-{number}\nutility: 0.7\n---\n# Learning: {}\n\n{}",
         1 + number % 28,
+        word(number * 24 + 1),
         text(number)
     )
 }
@@ -96,6 +107,15 @@ impl Night {
         night.repo.write("learnings/2026-03-02-copy.md", &learning(1));
         night.repo.write("research/r.md", "not held\n");
         night
+    }
+
+    /// A pending learning that has waited for long enough.
+    pub(crate) fn pending(&self, number: usize, text: &str) {
+        let path = format!("knowledge/pending/2026-03-01-pending-{number}.md");
+        self.repo.write(&path, text);
+        let file = fs::File::options().write(true).open(self.repo.agents().join(path)).unwrap();
+        let days_ago = std::time::SystemTime::now() - Duration::from_hours(72);
+        file.set_modified(days_ago).unwrap();
     }
 
     /// Another repository to take entries from: `entry` gives path and text.

@@ -172,10 +172,7 @@ fn the_summary_has_every_field_of_the_contract() {
 fn the_second_night_changes_nothing_and_touches_nothing() {
     let night = Night::with_copies();
     for number in 0..10 {
-        night.repo.write(
-            &format!("knowledge/pending/2026-03-0{}-pending-{number}.md", 1 + number % 9),
-            &learning(50 + number),
-        );
+        night.pending(number, &learning(50 + number));
     }
     night.run(&[]).expect(0);
     let summary = night.summary();
