@@ -109,13 +109,11 @@ impl Night {
         night
     }
 
-    /// A pending learning that has waited for long enough.
-    pub(crate) fn pending(&self, number: usize, text: &str) {
-        let path = format!("knowledge/pending/2026-03-01-pending-{number}.md");
-        self.repo.write(&path, text);
-        let file = fs::File::options().write(true).open(self.repo.agents().join(path)).unwrap();
-        let days_ago = std::time::SystemTime::now() - Duration::from_hours(72);
-        file.set_modified(days_ago).unwrap();
+    /// A pending learning, a month older than what else there is.
+    pub(crate) fn pending(&self, number: usize) {
+        let path = format!("knowledge/pending/2026-02-01-pending-{number}.md");
+        self.repo
+            .write(&path, &learning(50 + number).replacen("date: 2026-03", "date: 2026-02", 1));
     }
 
     /// Another repository to take entries from: `entry` gives path and text.
@@ -137,15 +135,22 @@ impl Night {
         });
     }
 
-    /// Open findings that weigh too much, in so many rounds.
-    pub(crate) fn harvest_regressions(&self, rounds: usize) {
+    /// Entries so old that each round of them takes the freshness under its floor. Those of another
+    /// `seed` are others.
+    pub(crate) fn harvest_regressions(&self, seed: usize, rounds: usize) {
         self.harvest_from(rounds * A_ROUND, |number| {
-            let text = format!(
-                "---\nid: f-{number}\nseverity: critical\nstatus: open\ndate: 2026-03-03\nsource_session: s\n---\n# Finding {number}\n\n{}",
-                text(2000 + number)
-            );
-            (format!("findings/f-2026-03-03-{number:04}.md"), text)
+            let number = 4000 + seed * 1000 + number;
+            let old = learning(number).replacen("date: 2026", "date: 2023", 1);
+            (format!("learnings/2023-03-03-theirs-{number}.md"), old)
         });
+    }
+
+    /// Takes away what was harvested, here and there.
+    pub(crate) fn forget_theirs(&self) {
+        for path in self.repo.tree().keys().filter(|path| path.contains("-theirs-")) {
+            fs::remove_file(self.repo.agents().join(path)).unwrap();
+        }
+        fs::remove_dir_all(self.aside.path().join("other")).unwrap();
     }
 
     pub(crate) fn configure(&self, yaml: &str) {
