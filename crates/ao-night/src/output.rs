@@ -83,7 +83,8 @@ impl Output {
         }
         let (there, rest) =
             existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
-        let whole = there.join(&rest);
+        // Joined with nothing a path ends in a slash, and is then another text for the same folder.
+        let whole = if rest.as_os_str().is_empty() { there.clone() } else { there.join(&rest) };
         let agents = root.join(".agents");
         if root.starts_with(&whole) || agents.starts_with(&whole) {
             return Err(bad("holds the repository itself".into()));

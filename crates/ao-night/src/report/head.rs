@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ao_contract::{KeepAwakeMode, RunStatus, StepStatus};
+use serde_json::Value;
 
 use super::block::{Block, Item, Line, code, strong, text, words};
 use super::changes::is_idle;
@@ -126,7 +127,13 @@ fn about(facts: &Facts<'_>) -> Vec<Line> {
     }
     match facts.gate() {
         Gate::Enforced => {
-            lines.push(vec![strong("Gate:"), words(" strict; a regression is rolled back")]);
+            let mixes = match facts.at("/subpath_mixes_checked").and_then(Value::as_bool) {
+                Some(true) => "; mixes of old and new subpaths were checked too",
+                Some(false) => "; mixes of old and new subpaths were not checked",
+                None => "",
+            };
+            let told = format!(" strict; a regression is rolled back{mixes}");
+            lines.push(vec![strong("Gate:"), words(&told)]);
         }
         Gate::Unsaid if summary.iterations.is_some() => {
             lines.push(vec![
@@ -157,7 +164,7 @@ fn outcome(facts: &Facts<'_>) -> Option<Line> {
     let committed = iterations.iter().filter(|one| is_committed(one) && !is_idle(one)).count();
     let plural = if iterations.len() == 1 { "iteration" } else { "iterations" };
     let mut told = format!(" {} {plural}, {committed} kept", iterations.len());
-    if let Some(serde_json::Value::Number(moved)) = facts.at("/fitness_delta/composite") {
+    if let Some(Value::Number(moved)) = facts.at("/fitness_delta/composite") {
         let _ = write!(told, "; composite fitness {}", say::change(moved));
     }
     Some(vec![strong("Outcome:"), words(&told)])
@@ -184,7 +191,7 @@ fn awake(facts: &Facts<'_>) -> Line {
             "no: nothing here can hold the machine awake".to_owned()
         }
         None => match serde_json::to_value(&runtime.keep_awake_mode) {
-            Ok(serde_json::Value::String(mode)) if !mode.is_empty() => say::safe(&mode),
+            Ok(Value::String(mode)) if !mode.is_empty() => say::safe(&mode),
             _ => "not said".to_owned(),
         },
     };

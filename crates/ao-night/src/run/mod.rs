@@ -1,6 +1,7 @@
 //! One run: the loop, then the steps, then the report. However it ends, the report says so.
 
 mod background;
+mod commit;
 mod earlier;
 mod end;
 mod handover;

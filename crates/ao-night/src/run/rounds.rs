@@ -1,37 +1,28 @@
 //! The loop: iterations, until there is nothing more to do or something says stop.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_contract::{Iteration, IterationStatus, RunStage};
-use ao_corpus::Tree;
-use ao_tree::{Error, Outcome, Request, Stop};
+use ao_tree::Outcome;
 
-use super::background::{Halt, in_background};
+use super::background::Halt;
 use super::{LoopEnd, Run, Stopped};
-use crate::held::held_back;
-use crate::iteration::{
-    Ending, Failed, Proposal, RESCUE, Stage, Timed, fault, id_of, propose, record,
-};
+use crate::iteration::{Ending, Failed, Proposal, RESCUE, Stage, Timed, propose, record};
 use crate::judge::{Doubt, Verdict, judge};
 use crate::output::Output;
 
 /// So many in a row that could not be measured, or were kept from their commit by others, end the
 /// loop.
-const TROUBLES_MAX: u32 = 3;
-/// Displaced files are left this long to whoever still has them open.
-const GRACE: Duration = Duration::from_millis(100);
-
+pub(super) const TROUBLES_MAX: u32 = 3;
 /// What the loop does after an iteration.
-enum Next {
+pub(super) enum Next {
     Again,
     End(LoopEnd),
 }
 
 /// What is known of an iteration while it runs.
-struct Begun {
-    index: u32,
+pub(super) struct Begun {
+    pub(super) index: u32,
     started_at: String,
     since: Duration,
 }
@@ -176,102 +167,6 @@ impl Run<'_> {
         Ok(Next::Again)
     }
 
-    fn committed(
-        &mut self,
-        begun: &Begun,
-        mut proposal: Proposal,
-        mut ending: Ending,
-        troubles: &mut u32,
-    ) -> Result<Next, Stopped> {
-        let count = proposal.edits().len();
-        self.stage(RunStage::Commit, &format!("bringing {count} edits through the door"));
-        let outcome = match self.commit(begun, &proposal) {
-            Ok(outcome) => outcome,
-            Err(Error::Stopped) => {
-                let why = "the time ended, or a signal came, before the commit was decided";
-                let rolled_back = Ending::new(IterationStatus::RolledBackPreCommit);
-                self.put(begun, Some(&proposal), None, rolled_back.because(why))?;
-                let halt = self.limits.halt().unwrap_or(Halt::Time);
-                return halted(halt).map(Next::End);
-            }
-            Err(error @ (Error::Contended { .. } | Error::ReadersStay { .. })) => {
-                let rolled_back = Ending::new(IterationStatus::RolledBackPreCommit);
-                let rolled_back = rolled_back.because(error.to_string());
-                self.put(begun, Some(&proposal), None, rolled_back)?;
-                return Ok(self.trouble(troubles));
-            }
-            Err(error) => {
-                let failed = Ending::new(IterationStatus::Failed).because(error.to_string());
-                self.put(begun, Some(&proposal), None, failed)?;
-                return Err(Stopped::Failed(format!("COMMIT failed: {error}")));
-            }
-        };
-        *troubles = 0;
-        proposal.hold_back(&held_back(&outcome));
-        if let Ok(line) = self.work.door.line(Some(&outcome.id)) {
-            self.stored_bytes = self.stored_bytes.saturating_add(line.stored_bytes);
-        }
-        // Not a failure: a place to wait at, where others strip a field.
-        let _ = fault("verify");
-        let stripped = stripped(&self.work.agents, &proposal, &outcome);
-        if !stripped.is_empty() {
-            let note =
-                format!("post-commit metadata integrity: {} stripped field(s)", stripped.len());
-            ending.status = IterationStatus::Degraded;
-            ending.committed = Some(true);
-            ending.degraded.push(note.clone());
-            ending.notes.extend(stripped.into_iter().take(20));
-            self.degraded.push(note);
-        }
-        let is_made = outcome.method.is_some();
-        self.see(&proposal, Some(&outcome));
-        self.put(begun, Some(&proposal), Some(&outcome), ending)?;
-        // What others keep from being made would be tried for ever.
-        Ok(if is_made { Next::Again } else { self.trouble(troubles) })
-    }
-
-    fn trouble(&mut self, troubles: &mut u32) -> Next {
-        *troubles += 1;
-        if *troubles < TROUBLES_MAX {
-            return Next::Again;
-        }
-        self.degraded.push("the loop: others kept changing the files".into());
-        Next::End(LoopEnd::Failing)
-    }
-
-    fn commit(&mut self, begun: &Begun, proposal: &Proposal) -> Result<Outcome, Error> {
-        let settings = &self.work.settings;
-        let stop = Arc::new(AtomicBool::new(false));
-        let request = Request {
-            id: id_of(&self.summary.run_id, begun.index),
-            at: self.work.clock.rfc3339(),
-            why: format!("overnight run {}, iteration {}", self.summary.run_id, begun.index),
-            edits: proposal.edits().to_vec(),
-            undo_of: Vec::new(),
-            drop_folders: Vec::new(),
-            grace: GRACE,
-            max_store_bytes: settings.checkpoint_max_bytes.saturating_sub(self.stored_bytes),
-            fitness: proposal.measured.as_ref().map(|(_, after)| after.fitness.map()),
-            stop: Stop::when(Arc::clone(&stop)),
-        };
-        let work = Arc::clone(&self.work);
-        let limits = self.loop_limits();
-        let (clock, deadline) = (self.work.clock, self.limits.deadline);
-        let (teller, watch) = (&mut self.teller, &mut *self.watch);
-        let mut tick = || teller.tell(clock, deadline, watch);
-        let apply = move || match fault("commit") {
-            Ok(()) => work.door.apply(request),
-            Err(doing) => Err(Error::Io { doing, source: std::io::ErrorKind::Other.into() }),
-        };
-        match in_background(apply, &limits, Some(&stop), &mut tick) {
-            Ok(done) => done,
-            Err(halt) => Err(Error::Io {
-                doing: format!("commit: {halt:?}"),
-                source: std::io::ErrorKind::Other.into(),
-            }),
-        }
-    }
-
     fn failed(
         &mut self,
         begun: &Begun,
@@ -307,7 +202,7 @@ impl Run<'_> {
     }
 
     /// Remembers what an iteration found out about the corpus that is there now.
-    fn see(&mut self, proposal: &Proposal, outcome: Option<&Outcome>) {
+    pub(super) fn see(&mut self, proposal: &Proposal, outcome: Option<&Outcome>) {
         use ao_contract::ChangeStatus;
         let is_made = outcome.is_some_and(|outcome| outcome.method.is_some());
         let status = if is_made { ChangeStatus::Committed } else { ChangeStatus::NothingChanged };
@@ -339,7 +234,7 @@ impl Run<'_> {
     }
 
     /// Writes the record of an iteration, as soon as it ended.
-    fn put(
+    pub(super) fn put(
         &mut self,
         begun: &Begun,
         proposal: Option<&Proposal>,
@@ -392,26 +287,10 @@ pub(super) fn degraded(iterations: &[Iteration]) -> Vec<String> {
 }
 
 /// What becomes of the loop where work was halted.
-fn halted(halt: Halt) -> Result<LoopEnd, Stopped> {
+pub(super) fn halted(halt: Halt) -> Result<LoopEnd, Stopped> {
     match halt {
         Halt::Time => Ok(LoopEnd::Time),
         Halt::Signal(signal) => Err(Stopped::Signal(signal)),
         Halt::Panic(why) => Err(Stopped::Failed(format!("panicked: {why}"))),
     }
-}
-
-/// Fields that files had before the commit and do not have now.
-fn stripped(agents: &std::path::Path, proposal: &Proposal, outcome: &Outcome) -> Vec<String> {
-    let Ok(live) = Tree::list(agents) else { return Vec::new() };
-    let mut stripped = Vec::new();
-    for change in &outcome.changes {
-        let wanted = proposal.plan.tree.change(&change.path).flatten();
-        let (Some(wanted), Some(now)) = (wanted, live.original(&change.path)) else { continue };
-        for key in wanted.document.fields().keys() {
-            if !now.document.fields().contains_key(key) {
-                stripped.push(format!("{}: {key}", change.path));
-            }
-        }
-    }
-    stripped
 }

@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use ao_contract::{
-    ClaimStatus, Confidence, Extra, Level, Maybe, MorningPacket, NextWork, Open, Severity, Text,
-    Texts, WorkItem,
+    Check, ClaimStatus, Confidence, Extra, Level, Maybe, MorningPacket, NextWork, Open, Severity,
+    Text, Texts, WorkItem,
 };
 use ao_tree::{Action, Edit, FILE_BYTES_MAX, Seen};
 use serde_json::Value;
@@ -175,12 +175,20 @@ fn night_fields(packet: &MorningPacket, night: &Night<'_>) -> Vec<(&'static str,
     ];
     // A link is never taken away: the bead may only be out of reach tonight.
     fields.extend(packet.bead_id.as_ref().map(|bead| ("bead_id", Value::from(bead.as_str()))));
-    if let Ok(checks) = serde_json::to_value(&packet.still_true) {
+    if let Ok(checks) = serde_json::to_value(checks(packet)) {
         fields.push(("still_true", checks));
     }
     // An item that has an unknown word where a level belongs would be lost on the next reader.
     fields.retain(|(key, value)| *key != "confidence" || value.as_str().is_some_and(is_level));
     fields
+}
+
+/// What an item is checked by. That it is open itself says nothing there, and only the second night
+/// could know it: the first one would leave another line.
+fn checks(packet: &MorningPacket) -> Vec<Check> {
+    let is_itself =
+        |check: &&Check| matches!(check, Check::QueueItemOpen { item } if *item == packet.id);
+    packet.still_true.iter().filter(|check| !is_itself(check)).cloned().collect()
 }
 
 fn is_level(word: &str) -> bool {
@@ -269,7 +277,7 @@ fn item_of(packet: &MorningPacket, night: &Night<'_>) -> WorkItem {
         morning_command: Maybe::Value(packet.morning_command.clone()),
         packet_path: Maybe::Value(packet_path(packet, night)),
         bead_id: packet.bead_id.clone().into(),
-        still_true: Maybe::Value(packet.still_true.clone()),
+        still_true: Maybe::Value(checks(packet)),
         ..WorkItem::default()
     }
 }

@@ -53,22 +53,33 @@ const PARTS: [&str; 10] = [
     "watermark",
 ];
 
-/// A text that no other number has, with few words of any other.
+/// A word that no other number has.
+fn word(number: usize) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "va",
+    ];
+    (0..5).map(|nth| SYLLABLES[(number >> (4 * nth)) & 15]).collect()
+}
+
+/// A text that no other number has, with few words of any other, and a claim in it.
 pub(crate) fn text(number: usize) -> String {
     let (thing, deed) = (THINGS[number % 10], DEEDS[number / 10 % 10]);
     let part = PARTS[number / 100 % 10];
     let mut words = String::new();
-    for nth in 0..12 {
-        let _ = write!(words, "word{}x{nth} ", number * 31 + nth * 7);
+    for nth in 0..24 {
+        let _ = write!(words, "{} ", word(number * 24 + nth));
     }
-    format!("The {thing} {deed} the {part} in case {number}.\n\n{words}\n")
+    let claim = word(number * 24);
+    format!("The {thing} {deed} the {part}: run `{claim} --check` because of it.\n\n{words}\n")
 }
 
 /// A learning that says where it comes from.
 pub(crate) fn learning(number: usize) -> String {
     format!(
-        "---\nid: learning-{number}\ndate: 2026-03-{:02}\nsource_session: s-{number}\nmaturity: candidate\nutility: 0.7\n---\n# Learning: case {number}\n\n{}",
+        "---\nid: learning-{number}\ndate: 2026-03-{:02}\nsource_session: s-{number}\nutility: 0.7\n---\n# Learning: {}\n\n{}",
         1 + number % 28,
+        word(number * 24 + 1),
         text(number)
     )
 }
@@ -98,6 +109,13 @@ impl Night {
         night
     }
 
+    /// A pending learning, a month older than what else there is.
+    pub(crate) fn pending(&self, number: usize) {
+        let path = format!("knowledge/pending/2026-02-01-pending-{number}.md");
+        self.repo
+            .write(&path, &learning(50 + number).replacen("date: 2026-03", "date: 2026-02", 1));
+    }
+
     /// Another repository to take entries from: `entry` gives path and text.
     pub(crate) fn harvest_from(&self, count: usize, entry: impl Fn(usize) -> (String, String)) {
         let other = self.aside.path().join("other");
@@ -117,15 +135,22 @@ impl Night {
         });
     }
 
-    /// Open findings that weigh too much, in so many rounds.
-    pub(crate) fn harvest_regressions(&self, rounds: usize) {
+    /// Entries so old that each round of them takes the freshness under its floor. Those of another
+    /// `seed` are others.
+    pub(crate) fn harvest_regressions(&self, seed: usize, rounds: usize) {
         self.harvest_from(rounds * A_ROUND, |number| {
-            let text = format!(
-                "---\nid: f-{number}\nseverity: critical\nstatus: open\ndate: 2026-03-03\nsource_session: s\n---\n# Finding {number}\n\n{}",
-                text(2000 + number)
-            );
-            (format!("findings/f-2026-03-03-{number:04}.md"), text)
+            let number = 4000 + seed * 1000 + number;
+            let old = learning(number).replacen("date: 2026", "date: 2023", 1);
+            (format!("learnings/2023-03-03-theirs-{number}.md"), old)
         });
+    }
+
+    /// Takes away what was harvested, here and there.
+    pub(crate) fn forget_theirs(&self) {
+        for path in self.repo.tree().keys().filter(|path| path.contains("-theirs-")) {
+            fs::remove_file(self.repo.agents().join(path)).unwrap();
+        }
+        fs::remove_dir_all(self.aside.path().join("other")).unwrap();
     }
 
     pub(crate) fn configure(&self, yaml: &str) {
