@@ -20,7 +20,7 @@ use crate::settings::Settings;
 
 pub(crate) use measure::{Baseline, Measured, measure_live};
 pub(crate) use propose::{Proposal, propose};
-pub(crate) use record::{Ending, Timed, id_of, record, rounded};
+pub(crate) use record::{Ending, Timed, id_of, rebuilt, record, rounded};
 
 /// Everything that an iteration works on; shared with the thread that thinks.
 #[derive(Debug)]

@@ -1,9 +1,13 @@
 //! What an earlier run left in the output directory: it is finished, gone on with, or moved aside.
 
+use std::io;
+
 use ao_contract::{Iteration, RunStatus, Step, StepStatus, Summary};
+use ao_tree::{Disk, Door};
 
 use super::{Resume, StartError};
 use crate::clock::Clock;
+use crate::iteration::{id_of, rebuilt};
 use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;
@@ -20,6 +24,7 @@ pub(super) struct Earlier {
 /// Sees to what is there. The lock is ours, so a run that is still planned no longer lives.
 pub(super) fn see_to(
     output: &Output,
+    door: &Door<Disk>,
     resume: Option<&Resume>,
     mode: Mode,
     clock: Clock,
@@ -28,7 +33,8 @@ pub(super) fn see_to(
     let mut earlier = Earlier::default();
     if let Some(resume) = resume {
         let summary = resumed(output, there, resume)?;
-        earlier.iterations = output.iterations(&summary.run_id);
+        let fail = StartError::io("tell what the run before had committed");
+        earlier.iterations = finished(output, door, &summary.run_id).map_err(fail)?;
         let count = earlier.iterations.len();
         earlier.notes.push(format!(
             "run {} is gone on with; {count} of its iterations were finished",
@@ -43,7 +49,7 @@ pub(super) fn see_to(
     {
         let id = summary.run_id.clone();
         let fail = StartError::io("write the report of the run before");
-        report_cut_off(output, summary, clock).map_err(fail)?;
+        report_cut_off(output, door, summary, clock).map_err(fail)?;
         earlier
             .notes
             .push(format!("run {id} had ended without a report; it was written now, as failed"));
@@ -82,9 +88,32 @@ fn resumed(
     }
 }
 
+/// The iterations of a run, and those too that were committed but not told of: between the two it
+/// may have been cut off.
+fn finished(output: &Output, door: &Door<Disk>, run_id: &str) -> io::Result<Vec<Iteration>> {
+    let mut iterations = output.iterations(run_id);
+    let history = door.history().map_err(io::Error::other)?;
+    for index in (1..).skip(iterations.len()) {
+        let id = id_of(run_id, index);
+        let is_of = |commit: &str| {
+            commit.strip_prefix(&id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let Some(line) = history.iter().find(|line| is_of(&line.id)) else { break };
+        let iteration = rebuilt(&id, index, &door.record(&line.id).map_err(io::Error::other)?);
+        output.write_json(&Output::iteration(run_id, index), &iteration)?;
+        iterations.push(iteration);
+    }
+    Ok(iterations)
+}
+
 /// Writes the report that a run did not live to write.
-fn report_cut_off(output: &Output, mut summary: Summary, clock: Clock) -> std::io::Result<()> {
-    let iterations = output.iterations(&summary.run_id);
+fn report_cut_off(
+    output: &Output,
+    door: &Door<Disk>,
+    mut summary: Summary,
+    clock: Clock,
+) -> io::Result<()> {
+    let iterations = finished(output, door, &summary.run_id)?;
     let last = iterations.last().map(|iteration| iteration.finished_at.clone());
     if let Some(last) = last {
         summary.finished_at = last;

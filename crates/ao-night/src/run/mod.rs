@@ -144,7 +144,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let state = agents.join("overnight");
     let output = Output::make(&settings.output_dir, &root)?;
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
-    let earlier = earlier::see_to(&output, resume.as_ref(), settings.mode, clock)?;
+    let earlier = earlier::see_to(&output, &door, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
     if !is_dry {
         write_docs(&agents)?;

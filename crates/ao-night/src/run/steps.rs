@@ -317,8 +317,13 @@ impl Run<'_> {
                 return;
             }
         };
+        // A run that is gone on with may have brought its packets there before.
+        let id = match work.door.unique_id(&format!("{run_id}-packets")) {
+            Ok(id) => id,
+            Err(error) => return self.queue_trouble(&error.to_string()),
+        };
         let request = Request {
-            id: format!("{run_id}-packets"),
+            id,
             at: at.clone(),
             why: format!("morning packets of overnight run {run_id}"),
             edits: vec![edit],
@@ -334,9 +339,13 @@ impl Run<'_> {
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = trouble {
-            self.log(&format!("the work queue: {why}"));
-            self.degraded.push(format!("work queue: {why}"));
+            self.queue_trouble(&why);
         }
+    }
+
+    fn queue_trouble(&mut self, why: &str) {
+        self.log(&format!("the work queue: {why}"));
+        self.degraded.push(format!("work queue: {why}"));
     }
 
     /// The corpus as a landscape; it has no step of its own.
