@@ -1,6 +1,7 @@
 //! What an earlier run left in the output directory: it is finished, gone on with, or moved aside.
 
 use std::io;
+use std::path::Path;
 
 use ao_contract::{Iteration, RunStatus, Step, StepStatus, Summary};
 use ao_tree::{Disk, Door};
@@ -19,6 +20,18 @@ pub(super) struct Earlier {
     pub(super) resumed: Option<Summary>,
     pub(super) iterations: Vec<Iteration>,
     pub(super) notes: Vec<String>,
+}
+
+/// A dry run holds no lock: what a run that is at work has here is not its to touch.
+pub(super) fn leave_alone(output: &Output, state: &Path) -> Result<(), StartError> {
+    match output.summary() {
+        Some(summary)
+            if summary.status == RunStatus::Planned && ao_tree::holder(state).is_some() =>
+        {
+            Err(StartError::AtWork(summary.run_id))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Sees to what is there. The lock is ours, so a run that is still planned no longer lives.

@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
-    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Step, StepName, StepStatus,
-    Summary, WarnOnlyBudget,
+    CloseLoop, Defrag, Exit, HistoryLine, Iteration, MorningPacket, RunStage, Step, StepName,
+    StepStatus, Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
@@ -81,6 +81,9 @@ pub enum StartError {
     Output(#[from] BadOutput),
     #[error("{0}")]
     NothingToResume(String),
+    /// Somebody else's report is in the making there.
+    #[error("run {0} is at work in this output directory")]
+    AtWork(String),
     #[error("the rescues cannot be read: {0}")]
     Budget(String),
     #[error("{what}: {source}")]
@@ -144,8 +147,11 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let state = agents.join("overnight");
     let output = Output::make(&settings.output_dir, &root)?;
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
-    let earlier = earlier::see_to(&output, &door, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
+    if is_dry {
+        earlier::leave_alone(&output, &state)?;
+    }
+    let earlier = earlier::see_to(&output, &door, resume.as_ref(), settings.mode, clock)?;
     if !is_dry {
         write_docs(&agents)?;
     }
@@ -157,6 +163,11 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         None => {
             unique_run_id(&door, &output, &clock.id()).map_err(StartError::io("choose an id"))?
         }
+    };
+    // What a run that is gone on with stored counts too.
+    let stored_bytes = match (&earlier.resumed, door.history()) {
+        (Some(_), Ok(history)) => stored_bytes(&history, &run_id),
+        _ => 0,
     };
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
@@ -178,7 +189,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         budget,
         rescues: Vec::new(),
         degraded: Vec::new(),
-        stored_bytes: 0,
+        stored_bytes,
         closing: None,
         defrag: None,
         last: None,
@@ -216,6 +227,12 @@ fn unique_run_id(door: &Door<Disk>, output: &Output, wanted: &str) -> io::Result
     let ids =
         std::iter::once(wanted.to_owned()).chain((2..1000).map(|nth| format!("{wanted}-{nth}")));
     ids.into_iter().find(is_free).ok_or_else(|| io::Error::other("too many runs in one second"))
+}
+
+fn stored_bytes(history: &[HistoryLine], run_id: &str) -> u64 {
+    let own = format!("{run_id}-iter-");
+    let lines = history.iter().filter(|line| line.id.starts_with(&own));
+    lines.fold(0, |sum, line| sum.saturating_add(line.stored_bytes))
 }
 
 impl Run<'_> {

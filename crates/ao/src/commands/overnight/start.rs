@@ -331,11 +331,15 @@ fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
 fn not_begun(error: &StartError) -> Failure {
     let exit = match error {
         StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,
+        StartError::AtWork(_) => Exit::Deferred,
         StartError::Budget(_) | StartError::Io { .. } => Exit::Preflight,
     };
     let hint = match error {
         StartError::Output(_) => {
             "name another folder with --output-dir, outside of what a run changes"
+        }
+        StartError::AtWork(_) => {
+            "wait until it ends (`ao overnight status --follow`), or name another folder with --output-dir"
         }
         StartError::NothingToResume(_) => "start a new run without --resume",
         StartError::Budget(_) => "`ao overnight warn-only reset` writes the rescues anew",
