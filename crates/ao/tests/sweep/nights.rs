@@ -74,9 +74,10 @@ fn nights_stay_true() {
         }
         let result = Case::new(&corpus, plan).run();
         let result = result.map(|one| seen.add(&one)).map_err(|why| format!("{plan:?}\n{why}"));
-        let is_bad = result.is_err();
+        let why = result.as_ref().err().cloned();
         tally.record(plan, result);
-        if is_bad {
+        if let Some(why) = why {
+            say(&format!("sweep: nights: {plan} went wrong: {why}"));
             // What went wrong would go on to be wrong.
             corpus = Corpus::new(&arena);
         }

@@ -24,8 +24,12 @@ const PAUSE_MIN_MS: usize = 10;
 const PAUSE_SPREAD_MS: usize = 60;
 /// An editor replaces the remarks of a file that has more.
 const REMARKS_MAX: usize = 6;
-/// With more entries a person throws some away.
-const ENTRIES_MAX: usize = 90;
+/// Between two nights a person throws away what is more than this, so that the last of two hundred
+/// nights has no more to do than the first.
+const FILES_MAX: [(&str, usize); 4] =
+    [("learnings", 60), ("findings", 15), (PENDING, 10), ("knowledge/processed", 10)];
+/// Each actor does so much in a night: a slow machine makes it longer, and not the corpus larger.
+const ACTS_MAX: usize = 40;
 
 /// All that the actors of one night share.
 pub(super) struct Stage<'a> {
@@ -43,8 +47,10 @@ pub(super) const ACTORS: [Actor; 4] = [edit, append, come_and_go, read];
 /// One actor, until the night is over. What fails because `ao` was first was promised nothing.
 pub(super) fn work_on(stage: &Stage<'_>, actor: Actor, seed: u64) {
     let mut dice = Dice::new(seed);
+    let mut acts = 0;
     while !stage.is_over.load(Ordering::Relaxed) {
-        if actor(stage, &mut dice).is_ok() {
+        if acts < ACTS_MAX && actor(stage, &mut dice).is_ok() {
+            acts += 1;
             stage.acts.fetch_add(1, Ordering::Relaxed);
         }
         let pause = PAUSE_MIN_MS + dice.below(PAUSE_SPREAD_MS);
@@ -192,9 +198,11 @@ pub(super) fn plant(world: &World, account: &mut Account, dice: &mut Dice) {
         fs::write(world.agents(&path), &text).unwrap();
         account.wrote(&path, &text);
     };
-    let there = entries(world, "learnings");
-    for path in there.iter().take(there.len().saturating_sub(ENTRIES_MAX)) {
-        throw_away(world, account, path).unwrap();
+    for (folder, most) in FILES_MAX {
+        let there = entries(world, folder);
+        for path in there.iter().take(there.len().saturating_sub(most)) {
+            throw_away(world, account, path).unwrap();
+        }
     }
     let there = entries(world, "learnings");
     for _ in 0..2 {
