@@ -6,10 +6,11 @@ use std::path::Path;
 use ao_contract::{Iteration, RunStatus, Step, StepStatus, Summary};
 use ao_tree::{Disk, Door};
 
+use super::end::put_iterations;
 use super::{Resume, StartError};
 use crate::clock::Clock;
 use crate::iteration::{id_of, rebuilt};
-use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::output::{LOG, Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;
 use crate::verdict::Verdicts;
@@ -139,12 +140,13 @@ fn report_cut_off(
     for step in &mut summary.steps {
         not_reached(step, "the run was cut off");
     }
-    if !iterations.is_empty() {
-        summary.iterations = Some(iterations);
-    }
+    put_iterations(&mut summary, iterations);
     summary.schema_version = summary.expected_version();
     summary.next_action = "Look at the log, then start the night again".into();
     summary.recommended = vec!["ao overnight start".into(), "ao tree log".into()];
+    // The report names the log, and a run may be cut off before its first line.
+    let line = format!("{} run {} had been cut off", clock.rfc3339(), summary.run_id);
+    ao_tree::append_line(&output.path(LOG), &line)?;
     output.write_json(SUMMARY_JSON, &summary)?;
     let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
     output.write(SUMMARY_MARKDOWN, text.as_bytes())?;

@@ -3,7 +3,8 @@
 use std::io;
 
 use ao_contract::{
-    Exit, Fitness, Iteration, IterationStatus, RunStatus, StepName, StepStatus, format_duration,
+    Exit, Fitness, Iteration, IterationStatus, RunStatus, StepName, StepStatus, Summary,
+    format_duration,
 };
 use serde_json::json;
 
@@ -48,7 +49,8 @@ impl Run<'_> {
         if *ended == Ok(LoopEnd::Time) {
             self.summary.budget_exhausted = Some(true);
         }
-        self.put_iterations();
+        put_iterations(&mut self.summary, self.iterations.clone());
+        self.summary.fitness_delta = self.top_delta();
         self.put_rest();
         if exit == Exit::Done && self.summary.degraded.is_some() {
             exit = Exit::Degraded;
@@ -66,20 +68,6 @@ impl Run<'_> {
 
     fn has_finished_one(&self) -> bool {
         self.iterations.iter().any(|iteration| iteration.status.is_baseline())
-    }
-
-    fn put_iterations(&mut self) {
-        let Some(first) =
-            self.summary.steps.iter().position(|step| step.name == StepName::CloseLoop)
-        else {
-            return;
-        };
-        let steps: Vec<_> = self.iterations.iter().map(step_of).collect();
-        self.summary.steps.splice(first + 1..=first, steps);
-        if !self.iterations.is_empty() {
-            self.summary.iterations = Some(self.iterations.clone());
-        }
-        self.summary.fitness_delta = self.top_delta();
     }
 
     /// Every metric and the composite, final minus initial.
@@ -142,6 +130,18 @@ impl Run<'_> {
 
     pub(super) fn write_summary(&mut self) -> io::Result<()> {
         self.output.write_json(SUMMARY_JSON, &self.summary).map(drop)
+    }
+}
+
+/// The iterations, and a step for each of them after the one that they close the loop in.
+pub(super) fn put_iterations(summary: &mut Summary, iterations: Vec<Iteration>) {
+    let is_first = |step: &ao_contract::Step| step.name == StepName::CloseLoop;
+    if let Some(first) = summary.steps.iter().position(is_first) {
+        let steps: Vec<_> = iterations.iter().map(step_of).collect();
+        summary.steps.splice(first + 1..=first, steps);
+    }
+    if !iterations.is_empty() {
+        summary.iterations = Some(iterations);
     }
 }
 

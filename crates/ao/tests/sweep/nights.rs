@@ -14,6 +14,7 @@ mod dice;
 mod history;
 mod plan;
 mod run;
+mod seen;
 mod truth;
 mod words;
 
@@ -28,6 +29,7 @@ use account::Account;
 use case::Case;
 use dice::Dice;
 use plan::Plan;
+use seen::Seen;
 
 const NIGHTS_FULL: u64 = 200;
 const NIGHTS_SAMPLE: u64 = 12;
@@ -67,7 +69,7 @@ fn nights_stay_true() {
     }
     let mut corpus = Corpus::new(&arena);
     say(&format!("sweep: nights: one takes {:?}", corpus.usual));
-    let mut seen = case::Seen::default();
+    let mut seen = Seen::default();
     for plan in &plans {
         if !tally.wants(plan) {
             break;

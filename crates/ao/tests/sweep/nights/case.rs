@@ -1,11 +1,9 @@
 //! One night: what is planted, who is at work, how it ends, what comes next, and what must hold.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
 
@@ -14,49 +12,13 @@ use crate::tree::Tree;
 use crate::world::{RECOVER, World, shown};
 
 use super::Corpus;
-use super::account::Found;
 use super::actors::{ACTORS, QUEUE, Stage, plant, work_on};
 use super::dice::Dice;
 use super::history::{Commit, commits, difference, parsed, replayed};
 use super::plan::{End, Next, Others, Plan};
 use super::run::{Ended, start};
+use super::seen::Seen;
 use super::truth::Report;
-
-/// What happened, for the line that an engine prints.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) took: Duration,
-    starts: usize,
-    cut: usize,
-    resumed: usize,
-    failed: usize,
-    acts: usize,
-    commits: usize,
-    found: Found,
-}
-
-impl Seen {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.starts += other.starts;
-        self.cut += other.cut;
-        self.resumed += other.resumed;
-        self.failed += other.failed;
-        self.acts += other.acts;
-        self.commits += other.commits;
-        self.found = other.found;
-    }
-}
-
-impl fmt::Display for Seen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { starts, cut, resumed, failed, acts, commits, found, .. } = self;
-        write!(
-            f,
-            "{starts} starts, {cut} killed, {resumed} resumed, {failed} failed as asked, {commits} commits, \
-             {acts} acts of others; {found:?}"
-        )
-    }
-}
 
 pub(super) struct Case<'a> {
     world: &'a World,
@@ -195,6 +157,11 @@ impl<'a> Case<'a> {
         if shown["status"] != "failed" || shown["as_read"]["run_lives"] != false {
             return Err(format!("a killed run reads {} {}", shown["status"], shown["as_read"]));
         }
+        let output = self.world.must(&["--json", "overnight", "status"])?;
+        let shown = parsed(&String::from_utf8_lossy(&output.stdout));
+        if shown["is_running"] != false {
+            return Err(format!("a killed run is said to be at work: {shown}"));
+        }
         Ok(())
     }
 
@@ -286,6 +253,11 @@ impl<'a> Case<'a> {
     fn check_trees(&self, new: &[Commit]) -> Result<(), String> {
         let after = Tree::read(&self.world.agents(""), Some("overnight"));
         replayed(&self.before, &after, new)?;
+        let newest_one = newest(self.world).ok_or("no report")?;
+        let degraded = newest_one.summary["degraded"].to_string();
+        if degraded.contains("work queue") || degraded.contains("the loop") {
+            return Err(format!("nobody was at work, and it is degraded: {degraded}"));
+        }
         let mut iterations = new.iter().filter(|commit| commit.id.contains("-iter-"));
         let (Some(only), None) = (iterations.next(), iterations.next()) else { return Ok(()) };
         let run = only.id.split("-iter-").next().unwrap();
@@ -309,7 +281,7 @@ impl<'a> Case<'a> {
         }
         let staging = self.world.state("staging");
         match std::fs::read_dir(&staging).map(|mut found| found.next()) {
-            Ok(Some(left)) => Err(format!("left over: {:?}", left.unwrap().path())),
+            Ok(Some(left)) => Err(format!("left over: {}", left.unwrap().path().display())),
             _ => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ use super::plan::{End, Moment, Sign};
 /// Often enough to hit what lies between two system calls.
 const LOOK_EVERY: Duration = Duration::from_micros(200);
 /// No night of this corpus takes so long, on any machine.
-const NIGHT_MAX: Duration = Duration::from_secs(120);
+const NIGHT_MAX: Duration = Duration::from_mins(2);
 
 /// How a start ended.
 pub(super) struct Ended {

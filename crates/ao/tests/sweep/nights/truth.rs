@@ -83,6 +83,11 @@ impl Report {
                 return Err(format!("step {step}"));
             }
         }
+        let names = self.summary["steps"].as_array().unwrap().iter().map(|step| &step["name"]);
+        let told = names.filter(|name| name.as_str().unwrap().starts_with("iteration-")).count();
+        if told != self.iterations().len() {
+            return Err(format!("{told} steps that are iterations"));
+        }
         let is_failed = self.status() == "failed";
         if is_failed != self.summary["failure_reason"].is_string() {
             return Err(format!("failure_reason {}", self.summary["failure_reason"]));
