@@ -1,21 +1,24 @@
 //! The corpus as it would be: the files of a tree, and entries that are to be written or to go.
 //!
-//! Nothing is kept in memory but names and what was changed. An entry is read whenever it is asked
-//! for, so a corpus of half a million entries needs no more memory than its names.
+//! Nothing is kept in memory but names, hashes and what was changed. An entry is read whenever it is
+//! asked for, so a corpus of half a million entries needs little more memory than its names. Somebody
+//! may write between two readings: what a change is made against is what was read first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ao_tree::{Action, Edit};
+use ao_tree::{Action, Edit, Seen};
 
 use crate::corpus::{Entry, Kind, SEARCHED};
-use crate::files::{File, Files, Left};
+use crate::files::{Files, Left};
 
 #[derive(Debug, Clone)]
 pub struct Tree {
     files: Arc<Files>,
+    /// What each file was when it was first read.
+    first: Arc<[OnceLock<blake3::Hash>]>,
     /// What an entry is to become; `None` for one that is to go.
     changed: BTreeMap<String, Option<Arc<Entry>>>,
     /// Files that are not to be changed now, and why.
@@ -28,7 +31,9 @@ impl Tree {
     pub fn list(agents: &Path) -> io::Result<Self> {
         let mut files = Files::list(agents, &SEARCHED)?;
         files.found.retain(|file| Kind::of(&file.path).is_some());
-        Ok(Self { files: Arc::new(files), changed: BTreeMap::new(), fixed: Arc::default() })
+        let first = files.found.iter().map(|_| OnceLock::new()).collect();
+        let files = Arc::new(files);
+        Ok(Self { files, first, changed: BTreeMap::new(), fixed: Arc::default() })
     }
 
     /// Nothing is proposed for these files; each has a reason.
@@ -75,14 +80,24 @@ impl Tree {
 
     /// An entry as it is on disk; `None` if it cannot be read.
     pub fn original(&self, path: &str) -> Option<Arc<Entry>> {
-        let file = self.file(path)?;
-        Entry::parse(path, || self.files.read(file))?.ok().map(Arc::new)
+        let at = self.position(path)?;
+        let read = || {
+            let bytes = self.files.read(&self.files.found[at])?;
+            self.first[at].get_or_init(|| blake3::hash(&bytes));
+            Ok(bytes)
+        };
+        Entry::parse(path, read)?.ok().map(Arc::new)
     }
 
-    fn file(&self, path: &str) -> Option<&File> {
-        let found = &self.files.found;
-        let at = found.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
-        Some(&found[at])
+    /// What a change of this file is made against: the door makes it only if that still stands
+    /// there. Were the file read anew for this, what others wrote meanwhile would seem to be known.
+    pub fn seen(&self, path: &str) -> Seen {
+        let first = self.position(path).and_then(|at| self.first[at].get());
+        first.map_or(Seen::Nothing, |hash| Seen::Hash(hash.to_hex().to_string()))
+    }
+
+    fn position(&self, path: &str) -> Option<usize> {
+        self.files.found.binary_search_by(|file| file.path.as_str().cmp(path)).ok()
     }
 
     pub fn write(&mut self, entry: Arc<Entry>) {

@@ -10,6 +10,10 @@ use ao_contract::Summary;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::artifacts::PACKETS_DIR;
+use crate::report::{self, Run as Life};
+use crate::verdict::Verdicts;
+
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const SUMMARY_MARKDOWN: &str = "summary.md";
 pub(crate) const LOG: &str = "overnight.log";
@@ -212,19 +216,45 @@ impl Output {
         if here.is_empty() {
             return Ok(None);
         }
-        let mut summary = self.summary();
+        let summary = self.summary();
         let id = summary.as_ref().map(|summary| summary.run_id.clone());
         let id = id.filter(|id| ao_contract::check_id(id).is_ok());
         let folder = self.free_folder(id.as_deref().unwrap_or("unreadable"), &here);
         ao_tree::make_folders(&self.dir, &folder)?;
-        for name in here {
+        let (last, rest): (Vec<&str>, Vec<&str>) =
+            here.into_iter().partition(|name| *name == SUMMARY_JSON);
+        for name in rest {
             ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
         }
-        if let Some(summary) = &mut summary {
-            let moved = self.moved(summary, &folder);
-            self.write_json(&format!("{folder}/{SUMMARY_JSON}"), &moved)?;
+        if let Some(summary) = summary {
+            self.retell(&summary, &folder)?;
+        }
+        for name in last {
+            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
         }
         Ok(Some(folder))
+    }
+
+    /// Gives what tells of the files the paths that they have now.
+    fn retell(&self, summary: &Summary, folder: &str) -> io::Result<()> {
+        let packets = std::fs::read_dir(self.path(&format!("{folder}/{PACKETS_DIR}")));
+        for packet in packets.into_iter().flatten() {
+            let name = packet?.file_name().to_string_lossy().into_owned();
+            let name = format!("{folder}/{PACKETS_DIR}/{name}");
+            let Ok(bytes) = std::fs::read(self.path(&name)) else { continue };
+            if let Ok(told) = serde_json::from_slice::<Value>(&bytes) {
+                self.write_json(&name, &self.moved(told, folder))?;
+            }
+        }
+        let mut told = self.moved(serde_json::to_value(summary)?, folder);
+        told["output_dir"] = self.path(folder).to_string_lossy().into();
+        self.write_json(SUMMARY_JSON, &told)?;
+        // For people, from the same words.
+        if let Some(summary) = self.summary() {
+            let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
+            self.write(&format!("{folder}/{SUMMARY_MARKDOWN}"), text.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// A folder of this name that none of these files are in.
@@ -236,11 +266,10 @@ impl Output {
         names.find(is_free).unwrap_or_else(|| name.to_owned())
     }
 
-    /// The summary with the paths that its files have now.
-    fn moved(&self, summary: &Summary, folder: &str) -> Value {
+    /// With the paths that files of this folder have when they are in that one.
+    fn moved(&self, mut value: Value, folder: &str) -> Value {
         let old = format!("{}/", self.dir.to_string_lossy());
         let new = format!("{old}{folder}/");
-        let mut value = serde_json::to_value(summary).unwrap_or_default();
         let mut names = vec![&mut value];
         while let Some(value) = names.pop() {
             match value {
@@ -256,7 +285,6 @@ impl Output {
                 _ => {}
             }
         }
-        value["output_dir"] = new.trim_end_matches('/').into();
         value
     }
 }

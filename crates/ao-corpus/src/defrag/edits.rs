@@ -20,12 +20,17 @@ pub(super) struct Reasons {
     together: BTreeMap<String, String>,
     /// The files that groups are called by.
     leads: BTreeSet<String>,
+    /// What edits that come with the plan were made against.
+    seen: BTreeMap<String, Seen>,
 }
 
 impl Reasons {
     /// An edit that comes with the plan.
     pub(super) fn prior(&mut self, edit: &Edit) {
         self.because(&edit.path, edit.reason.clone());
+        if let Some(seen) = &edit.seen {
+            self.seen.entry(edit.path.clone()).or_insert_with(|| seen.clone());
+        }
         self.sources.entry(edit.path.clone()).or_default().extend(edit.sources.iter().cloned());
     }
 
@@ -113,7 +118,7 @@ pub(super) fn edits(
     let mut edits = Vec::new();
     for (path, entry) in tree.changes() {
         let before = tree.original(path);
-        let seen = before.as_ref().map(|entry| Seen::bytes(entry.document.bytes()));
+        let seen = reasons.seen.remove(path).unwrap_or_else(|| tree.seen(path));
         let action = match (entry, &before) {
             (Some(entry), Some(before)) if entry.document.bytes() == before.document.bytes() => {
                 continue;
@@ -122,7 +127,7 @@ pub(super) fn edits(
             (None, Some(_)) => Action::Delete,
             (None, None) => continue,
         };
-        edits.push(reasons.edit(path, action, seen));
+        edits.push(reasons.edit(path, action, Some(seen)));
     }
     if let (Some(before), Some(after)) = (&queue.before, &queue.after)
         && before != after

@@ -175,6 +175,9 @@ fn report_cut_off(
     summary.schema_version = summary.expected_version();
     summary.next_action = "Look at the log, then start the night again".into();
     summary.recommended = vec!["ao overnight start".into(), "ao tree log".into()];
+    // The report names the log, and a run may be cut off before its first line.
+    let line = format!("{} run {} had been cut off", clock.rfc3339(), summary.run_id);
+    ao_tree::append_line(&output.path(LOG), &line)?;
     output.write_json(SUMMARY_JSON, &summary)?;
     let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
     output.write(SUMMARY_MARKDOWN, text.as_bytes())?;

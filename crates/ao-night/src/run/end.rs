@@ -51,7 +51,8 @@ impl Run<'_> {
         if *ended == Ok(LoopEnd::Time) {
             self.summary.budget_exhausted = Some(true);
         }
-        self.put_iterations();
+        put_iterations(&mut self.summary, self.iterations.clone());
+        self.summary.fitness_delta = self.top_delta();
         self.put_rest();
         if exit == Exit::Done && self.summary.degraded.is_some() {
             exit = Exit::Degraded;

@@ -9,6 +9,7 @@
 mod bad_input;
 mod bench;
 mod carry;
+mod cut_off;
 mod defrag;
 mod demo;
 mod documents;

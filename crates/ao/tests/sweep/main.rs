@@ -33,6 +33,7 @@ mod errno;
 mod intruder;
 mod kill;
 mod lock;
+mod nights;
 mod overlay;
 mod pair;
 mod power;
