@@ -4,8 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use ao_contract::{
-    ChangeOp, ChangeStatus, Defrag, Extra, Finite, Iteration, IterationStatus, Record,
-    format_duration,
+    ChangeOp, ChangeStatus, Defrag, Extra, Finite, Iteration, IterationStatus, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
@@ -194,60 +193,6 @@ fn commit(outcome: &Outcome) -> Value {
         }).collect::<Vec<_>>(),
         "untidy": outcome.untidy,
     })
-}
-
-/// The record of an iteration whose run was cut off after the commit and before it could write one:
-/// what the commit itself remembers.
-pub(crate) fn rebuilt(id: &str, index: u32, commit: &Record) -> Iteration {
-    let count = |op: ChangeOp| commit.changes.iter().filter(|change| change.op == op).count();
-    let change = |change: &ao_contract::Change| {
-        let op = if change.op == ChangeOp::Delete { "delete" } else { "write" };
-        let sources = change.sources.iter().filter(|source| !source.starts_with(SOURCE_PREFIX));
-        let sources: Vec<&String> = sources.collect();
-        json!({ "path": change.path, "op": op, "reason": change.reason, "sources": sources })
-    };
-    let changes: Vec<Value> = commit.changes.iter().take(LISTED_MAX).map(change).collect();
-    let mut extra = Extra::new();
-    let note = "the run was cut off after the commit; this was told from it by the next start";
-    extra.insert("notes".into(), json!([note]));
-    extra.insert(
-        "commit".into(),
-        json!({
-            "id": commit.id,
-            "is_made": true,
-            "added": count(ChangeOp::Add),
-            "changed": count(ChangeOp::Change),
-            "deleted": count(ChangeOp::Delete),
-            "carried": commit.carried,
-            "conflicts": commit.conflicts,
-            "show": format!("ao tree show {}", commit.id),
-            "diff": format!("ao tree diff {}", commit.id),
-            "undo": format!("ao tree undo {}", commit.id),
-        }),
-    );
-    Iteration {
-        id: id.to_owned(),
-        index: NonZeroU32::new(index).unwrap_or(NonZeroU32::MIN),
-        started_at: commit.at.clone(),
-        finished_at: commit.at.clone(),
-        duration: format_duration(Duration::ZERO),
-        status: IterationStatus::Done,
-        ingest: Extra::new(),
-        reduce: object(json!({
-            "edits": commit.changes.len(),
-            "changes": changes,
-            "changes_left_out": commit.changes.len().saturating_sub(LISTED_MAX),
-        })),
-        measure: Extra::new(),
-        // What it was before nobody knows any more.
-        fitness_before: ao_contract::Fitness::default(),
-        fitness_after: commit.fitness.clone().unwrap_or_default(),
-        fitness_delta: Finite::default(),
-        degraded: Vec::new(),
-        committed: Some(true),
-        error: None,
-        extra,
-    }
 }
 
 fn object(value: Value) -> Extra {

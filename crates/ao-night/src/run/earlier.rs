@@ -10,7 +10,7 @@ use super::end::{put_iterations, top_delta};
 use super::records::read_back;
 use super::{Resume, StartError};
 use crate::clock::Clock;
-use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::output::{LOG, Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::progress::STATUS;
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;

@@ -82,11 +82,6 @@ impl Run<'_> {
         self.iterations.iter().any(|iteration| iteration.status.is_baseline())
     }
 
-    fn put_iterations(&mut self) {
-        put_iterations(&mut self.summary, self.iterations.clone());
-        self.summary.fitness_delta = self.top_delta();
-    }
-
     /// Every metric and the composite, final minus initial.
     pub(super) fn top_delta(&self) -> Option<Fitness> {
         top_delta(&self.iterations).or_else(|| {

@@ -18,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
-    CloseLoop, Defrag, Exit, HistoryLine, Iteration, MorningPacket, RunStage, Step, StepName,
-    StepStatus, Summary, WarnOnlyBudget,
+    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Step, StepName, StepStatus,
+    Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
@@ -85,9 +85,6 @@ pub enum StartError {
     Output(#[from] BadOutput),
     #[error("{0}")]
     NothingToResume(String),
-    /// Somebody else's report is in the making there.
-    #[error("run {0} is at work in this output directory")]
-    AtWork(String),
     #[error("the rescues cannot be read: {0}")]
     Budget(String),
     #[error("the record of an iteration cannot be read: {0}")]
@@ -159,10 +156,6 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let places = Places { output: &output, door: &door, state: &state };
     let earlier = earlier::see_to(&places, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
-    if is_dry {
-        earlier::leave_alone(&output, &state)?;
-    }
-    let earlier = earlier::see_to(&output, &door, resume.as_ref(), settings.mode, clock)?;
     if !is_dry {
         write_docs(&agents)?;
     }
@@ -244,12 +237,6 @@ fn unique_run_id(door: &Door<Disk>, output: &Output, wanted: &str) -> io::Result
     let ids =
         std::iter::once(wanted.to_owned()).chain((2..1000).map(|nth| format!("{wanted}-{nth}")));
     ids.into_iter().find(is_free).ok_or_else(|| io::Error::other("too many runs in one second"))
-}
-
-fn stored_bytes(history: &[HistoryLine], run_id: &str) -> u64 {
-    let own = format!("{run_id}-iter-");
-    let lines = history.iter().filter(|line| line.id.starts_with(&own));
-    lines.fold(0, |sum, line| sum.saturating_add(line.stored_bytes))
 }
 
 impl Run<'_> {

@@ -348,9 +348,6 @@ fn not_begun(error: &StartError) -> Failure {
         StartError::Output(_) => {
             "name another folder with --output-dir, outside of what a run changes"
         }
-        StartError::AtWork(_) => {
-            "wait until it ends (`ao overnight status --follow`), or name another folder with --output-dir"
-        }
         StartError::NothingToResume(_) => "start a new run without --resume",
         StartError::Budget(_) => "`ao overnight warn-only reset` writes the rescues anew",
         StartError::Io { .. } => "nothing was changed; put right what is named, then start again",
