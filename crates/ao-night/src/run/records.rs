@@ -123,13 +123,13 @@ fn read(path: &Path, index: u32) -> Result<Iteration, String> {
 
 fn of_history(line: &HistoryLine, index: u32) -> Option<Iteration> {
     let mut extra = Extra::new();
-    let note = "its record was lost with its process; this is what the history of commits says";
+    let note =
+        "its record was lost when the run was cut off; this is what the history of commits says";
     extra.insert("notes".into(), json!([note]));
     extra.insert(
         "commit".into(),
         json!({
             "id": line.id,
-            "is_made": true,
             "added": line.added,
             "changed": line.changed,
             "deleted": line.deleted,

@@ -25,7 +25,7 @@ fn the_second_night_changes_nothing_and_touches_nothing() {
         let summary = night.summary();
         assert_eq!(statuses(&summary), ["done"], "{summary:#}");
         assert_eq!(summary["iterations"][0]["reduce"]["edits"], 0);
-        assert!(summary["iterations"][0].get("commit").is_none());
+        assert!(summary["iterations"][0]["commit"].is_null());
     }
     assert_eq!(night.repo.tree(), before);
     assert_eq!(night.repo.read("overnight/history.jsonl"), commits);
