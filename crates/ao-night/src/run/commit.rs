@@ -66,6 +66,12 @@ impl Run<'_> {
             self.degraded.push(note);
         }
         let is_made = outcome.method.is_some();
+        if !is_made {
+            // Not done: what was measured is not in the tree, and must not count as a gain.
+            let why = "others had changed the files meanwhile, and nothing was left to commit";
+            ending.status = IterationStatus::RolledBackPreCommit;
+            ending.error = Some(why.into());
+        }
         self.see(&proposal, Some(&outcome));
         self.put(begun, Some(&proposal), Some(&outcome), ending)?;
         // What others keep from being made would be tried for ever.
@@ -84,8 +90,10 @@ impl Run<'_> {
     fn commit(&mut self, begun: &Begun, proposal: &Proposal) -> Result<Outcome, Error> {
         let settings = &self.work.settings;
         let stop = Arc::new(AtomicBool::new(false));
+        // A run that is gone on with may have left conflicts under the id.
+        let id = self.work.door.unique_id(&id_of(&self.summary.run_id, begun.index))?;
         let request = Request {
-            id: id_of(&self.summary.run_id, begun.index),
+            id,
             at: self.work.clock.rfc3339(),
             why: format!("overnight run {}, iteration {}", self.summary.run_id, begun.index),
             edits: proposal.edits().to_vec(),
