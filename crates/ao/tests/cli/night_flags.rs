@@ -87,7 +87,7 @@ fn run_is_start_flag_for_flag() {
     }
 }
 
-// proves: LOOP-19, REP-16
+// proves: LOOP-19
 // pitfall 20: a queue that is parsed and ignored.
 #[test]
 fn what_the_operator_pins_comes_first_and_in_its_order() {

@@ -258,12 +258,12 @@ fn one_finding_and_a_promotion_are_no_regression() {
 fn the_checkpoints_of_a_run_are_counted_together() {
     let night = Night::with(3);
     // Two copies, of which one goes, and then two rounds; the second one is large.
-    let large = format!("{}{}", learning(900), "The same line once more.\n".repeat(6000));
+    let large = format!("{}{}", learning(900), "The same line once more.\n".repeat(8000));
     for name in ["one", "two"] {
         night.repo.write(&format!("learnings/2026-03-01-large-{name}.md"), &large);
     }
     night.harvest_from(2 * A_ROUND, |number| {
-        let filler = crate::night::text(number).repeat(if number < A_ROUND { 1 } else { 14 });
+        let filler = crate::night::text(number).repeat(if number < A_ROUND { 1 } else { 12 });
         let text = format!("---\nid: theirs-{number}\n---\n# Theirs\n\n{filler}");
         (format!("learnings/2026-03-03-theirs-{number:03}.md"), text)
     });

@@ -34,7 +34,7 @@ fn the_stages_follow_one_another_and_nothing_is_written_before_the_last() {
     }
 }
 
-// proves: RUN-13, RUN-19, RUN-26, RUN-27, RUN-28, RUN-29, RUN-30, LOOP-13
+// proves: RUN-13, RUN-19, RUN-26, RUN-27, RUN-28, RUN-29
 #[test]
 fn a_night_leaves_its_artifacts_and_names_only_what_is_there() {
     let night = Night::with_copies();
@@ -107,7 +107,7 @@ fn a_night_leaves_its_artifacts_and_names_only_what_is_there() {
     assert!(!night.latest("briefing.json").exists());
 }
 
-// proves: REP-02, REP-03, REP-04, REP-07, REP-08, REP-12, RUN-14
+// proves: REP-02, REP-04, REP-07, REP-08, REP-12, RUN-14
 #[test]
 fn the_summary_has_every_field_of_the_contract() {
     let night = Night::with_copies();

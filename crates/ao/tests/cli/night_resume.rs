@@ -96,7 +96,7 @@ fn a_second_start_is_refused_and_touches_nothing() {
     assert!(recovered.contains("somebody"), "{recovered}");
 }
 
-// proves: REP-19, RUN-41, RUN-42, LOOP-13
+// proves: REP-03, REP-07, REP-19, RUN-41, RUN-42, LOOP-13
 #[test]
 fn a_killed_run_reads_as_failed_and_the_next_start_writes_its_report() {
     let night = Night::with(10);
@@ -106,6 +106,11 @@ fn a_killed_run_reads_as_failed_and_the_next_start_writes_its_report() {
     held.signal("KILL");
     let planned = night.summary();
     assert_eq!(planned["status"], "planned");
+    // Nothing of version 2 is in it yet.
+    assert_eq!(planned["schema_version"], 1);
+    for later in ["iterations", "fitness_delta", "yield", "long_haul", "morning_packets"] {
+        assert!(planned.get(later).is_none(), "{later}");
+    }
     let shown = night.repo.run(&["--json", "overnight", "report"]).expect(0).json();
     assert_eq!(shown["summary"]["status"], "failed");
     let text = night.repo.run(&["overnight", "report"]).expect(0).stdout;
