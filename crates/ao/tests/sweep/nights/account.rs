@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{Kind, Tree};
 use crate::world::World;
 
+use super::actors::{CITATIONS, QUEUE};
 use super::history::{Commit, hash};
 use super::words::marks_in;
 
@@ -85,11 +86,17 @@ impl Account {
     }
 
     fn check_lines(&self, live: &Tree) -> Result<(), String> {
+        let mut counts: BTreeMap<(&str, &[u8]), usize> = BTreeMap::new();
+        for path in [QUEUE, CITATIONS] {
+            for line in live.bytes(path).unwrap_or_default().split_inclusive(|byte| *byte == b'\n')
+            {
+                *counts.entry((path, line)).or_default() += 1;
+            }
+        }
         for line in &self.lines {
-            let file = String::from_utf8_lossy(live.bytes(line.path).unwrap_or_default());
-            let count = file.split_inclusive('\n').filter(|other| *other == line.text).count();
+            let count = counts.get(&(line.path, line.text.as_bytes())).copied().unwrap_or(0);
             if count != 1 {
-                return Err(format!("{} times in {}: {}", count, line.path, line.text));
+                return Err(format!("{count} times in {}: {}", line.path, line.text));
             }
         }
         Ok(())
