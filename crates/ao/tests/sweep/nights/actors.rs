@@ -165,8 +165,10 @@ fn read(stage: &Stage<'_>, dice: &mut Dice) -> io::Result<()> {
     let is_whole = serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok();
     let is_good = match output.status.code() {
         Some(0) => is_whole,
-        // The entry is gone; or a commit was cut off, and the next start has to finish it.
+        // A commit was cut off, and the next start has to finish it.
         Some(1 | 6 | 75) => !is_panicked(&output.stderr),
+        // Somebody removed it between the two looks.
+        Some(2) => String::from_utf8_lossy(&output.stderr).contains("there is no entry"),
         _ => false,
     };
     if !is_good {
