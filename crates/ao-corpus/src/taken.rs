@@ -38,6 +38,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Whether a file is one of the ledger's.
+    pub fn has(path: &str) -> bool {
+        path.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/'))
+    }
+
     pub fn read(agents: &Path) -> Result<Self, LedgerError> {
         let listed = Files::list(agents, &["knowledge"])?;
         let is_ledger =

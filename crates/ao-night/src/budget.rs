@@ -15,7 +15,7 @@ pub fn read(state: &Path) -> Result<WarnOnlyBudget, String> {
     let path = state.join(FILE);
     let told = |why: String| format!("{}: {why}", path.display());
     match std::fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full(None)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full()),
         Err(error) => return Err(told(error.to_string())),
         Ok(found) if found.len() > FILE_BYTES_MAX => return Err(told("too large".into())),
         Ok(_) => {}
@@ -25,20 +25,20 @@ pub fn read(state: &Path) -> Result<WarnOnlyBudget, String> {
     ao_contract::read(&value).map_err(|error| told(error.to_string()))
 }
 
-fn full(at: Option<String>) -> WarnOnlyBudget {
+fn full() -> WarnOnlyBudget {
     WarnOnlyBudget {
         version: VERSION,
         remaining: RESCUES,
         initial_budget: RESCUES,
-        last_reset_at: at,
+        last_reset_at: None,
         last_decrement_at: None,
         extra: Extra::new(),
     }
 }
 
-/// Restores all rescues; gives what there was before, if it could be read.
+/// Restores all rescues, also where nobody can read any more how many are left.
 pub fn reset(state: &Path, at: String) -> io::Result<WarnOnlyBudget> {
-    let before = read(state).unwrap_or_else(|_| full(None));
+    let before = read(state).unwrap_or_else(|_| full());
     let fresh = WarnOnlyBudget {
         remaining: before.initial_budget.max(RESCUES),
         last_reset_at: Some(at),

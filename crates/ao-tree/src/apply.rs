@@ -1,5 +1,6 @@
 //! One transaction from edits to an outcome.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,6 +75,15 @@ pub struct Outcome {
     pub left: Vec<Left>,
     /// Why the displaced files are still in staging, if they are; the next start removes them.
     pub untidy: Option<String>,
+}
+
+impl Outcome {
+    /// The files that were asked for and left as they stand, and why.
+    pub fn held_back(&self) -> BTreeMap<String, String> {
+        let refused = self.refused.iter().map(|one| (one.path.clone(), one.why.clone()));
+        let clashes = self.conflicts.iter().map(|one| (one.path.clone(), one.why.clone()));
+        refused.chain(clashes).collect()
+    }
 }
 
 /// What a request would do.

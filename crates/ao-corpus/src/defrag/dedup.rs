@@ -64,7 +64,7 @@ pub(super) fn dedup(
     let mut before: Option<Index> = None;
     for _ in 0..ROUNDS_MAX {
         let found = finder.find(tree, among.as_ref());
-        done.copies.after = found.clusters.iter().map(paths_of).collect();
+        done.copies.after = found.clusters.iter().cloned().map(Cluster::into_paths).collect();
         if among.is_none() {
             done.copies.before.clone_from(&done.copies.after);
         }
@@ -159,11 +159,6 @@ impl Done {
         }
         report.kept.extend(self.refused.into_values().filter(|kept| is_there(&kept.path)));
     }
-}
-
-fn paths_of(cluster: &Cluster) -> Vec<String> {
-    let members = cluster.members.iter().map(|member| member.path.clone());
-    std::iter::once(cluster.survivor.clone()).chain(members).collect()
 }
 
 fn reason(survivor: &str, merges: &[Merge]) -> String {

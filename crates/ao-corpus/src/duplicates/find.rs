@@ -44,6 +44,14 @@ pub struct Cluster {
     pub members: Vec<Member>,
 }
 
+impl Cluster {
+    /// The survivor, then its copies.
+    pub fn into_paths(self) -> Vec<String> {
+        let members = self.members.into_iter().map(|member| member.path);
+        std::iter::once(self.survivor).chain(members).collect()
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Duplicates {
     pub clusters: Vec<Cluster>,

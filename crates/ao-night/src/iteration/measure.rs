@@ -1,13 +1,11 @@
 //! MEASURE: how fit a corpus is, by questions and on a day that are fixed for the run.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use ao_contract::RetrievalBench;
-use ao_corpus::bench::{self, Questions};
+use ao_corpus::bench::Questions;
 use ao_corpus::fitness::{self, Fitness, Inputs, fitness};
-use ao_corpus::index::Index;
-use ao_corpus::{CLOSED, Corpus, Entry, Kind, Logs, Tree};
+use ao_corpus::{CLOSED, Corpus, Logs, Tree};
 use jiff::civil::Date;
 
 use super::{Failed, Stage, Work};
@@ -22,8 +20,7 @@ pub(crate) struct Baseline {
 impl Baseline {
     pub(crate) fn of(agents: &Path, corpus: &Corpus) -> Self {
         let log = Logs::citation_log(agents).unwrap_or_default();
-        let questions = bench::live_questions(&learnings(corpus), &bench::citations(&log));
-        Self { questions, as_of: corpus.newest() }
+        Self { questions: fitness::questions(corpus, &log), as_of: corpus.newest() }
     }
 }
 
@@ -35,27 +32,12 @@ pub(crate) struct Measured {
     pub(crate) bench: Result<RetrievalBench, String>,
 }
 
-fn learnings(corpus: &Corpus) -> Corpus {
-    let is_learning = |entry: &&Arc<Entry>| entry.kind == Kind::Learning;
-    let entries = corpus.entries.iter().filter(is_learning).cloned().collect();
-    Corpus { entries, left: Vec::new() }
-}
-
 /// `copies` are the clusters of copies in this corpus.
 pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Baseline) -> Measured {
-    let bench = ask(corpus, &baseline.questions);
+    let bench = fitness::retrieval(corpus, &baseline.questions);
     let retrieval = bench.as_ref().map(|bench| bench.ndcg_at_10.get()).map_err(Clone::clone);
     let inputs = Inputs { as_of: baseline.as_of, retrieval, copies: Ok(copies) };
     Measured { fitness: fitness(corpus, &inputs), bench }
-}
-
-fn ask(corpus: &Corpus, questions: &Questions) -> Result<RetrievalBench, String> {
-    if questions.list.is_empty() {
-        return Err("there is nothing to ask for".into());
-    }
-    let index = Index::of_entries(&learnings(corpus).entries).map_err(|error| error.to_string())?;
-    let scores = bench::score(&index, questions).map_err(|error| error.to_string())?;
-    Ok(bench::live_report("learnings", &index, questions, &scores))
 }
 
 /// Measures the corpus as it is on disk.
@@ -63,6 +45,6 @@ pub(crate) fn measure_live(work: &Work) -> Result<Measured, Failed> {
     let fail = Failed::at(Stage::Measure);
     let corpus = Corpus::read(&work.agents, &CLOSED).map_err(|error| fail(error.to_string()))?;
     let tree = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
-    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus).into());
+    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus));
     Ok(measure(&corpus, fitness::copies(&tree), baseline))
 }

@@ -11,7 +11,7 @@ mod propose;
 mod record;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use ao_tree::{Disk, Door};
 
@@ -35,7 +35,7 @@ pub(crate) struct Work {
     pub(crate) clock: Clock,
     pub(crate) progress: Progress,
     /// What before and after are both measured by; fixed when first needed.
-    pub(crate) baseline: OnceLock<Arc<Baseline>>,
+    pub(crate) baseline: OnceLock<Baseline>,
 }
 
 /// The stages of an iteration.

@@ -18,8 +18,6 @@ use crate::held::Fixed;
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
 /// still.
 const TURNS_MAX: usize = 8;
-/// Without its ledger nothing may be taken.
-const LEDGER: &str = "knowledge/taken/";
 
 /// What an iteration would do.
 #[derive(Debug)]
@@ -137,7 +135,8 @@ fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Fa
         .refusals(plan.edits.iter().map(alone).collect())
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))?;
     for one in seen {
-        if one.path.starts_with(LEDGER) {
+        // Without its ledger nothing may be taken.
+        if Ledger::has(&one.path) {
             let why = format!("{} cannot be written: {}", one.path, one.why);
             return Err(Failed::at(Stage::CloseLoop)(why));
         }
@@ -159,7 +158,7 @@ fn measured(
 ) -> Result<(Measured, Measured), Failed> {
     let fail = Failed::at(Stage::Measure);
     fault("measure").map_err(&fail)?;
-    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus).into());
+    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus));
     let Plan { edits, copies, .. } = &proposal.plan;
     let before = if proposal.has_new_texts(corpus) {
         let live = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;

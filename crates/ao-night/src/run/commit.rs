@@ -11,7 +11,6 @@ use ao_tree::{Error, Outcome, Request, Stop};
 use super::background::{Halt, in_background};
 use super::rounds::{Begun, Next, TROUBLES_MAX, halted};
 use super::{LoopEnd, Run, Stopped};
-use crate::held::held_back;
 use crate::iteration::{Ending, Proposal, fault, id_of};
 
 /// Displaced files are left this long to whoever still has them open.
@@ -49,7 +48,7 @@ impl Run<'_> {
             }
         };
         *troubles = 0;
-        proposal.hold_back(&held_back(&outcome));
+        proposal.hold_back(&outcome.held_back());
         if let Ok(line) = self.work.door.line(Some(&outcome.id)) {
             self.stored_bytes = self.stored_bytes.saturating_add(line.stored_bytes);
         }

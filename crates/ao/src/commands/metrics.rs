@@ -52,9 +52,10 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
     let log = Logs::citation_log(&agents).map_err(|error| unreadable(&error))?;
     let tree = Tree::list(&agents).map_err(|error| unreadable(&error))?;
+    let questions = fitness::questions(&corpus, &log);
     let inputs = Inputs {
         as_of: arguments.as_of,
-        retrieval: fitness::retrieval(&corpus, &log),
+        retrieval: fitness::retrieval(&corpus, &questions).map(|bench| bench.ndcg_at_10.get()),
         copies: Ok(fitness::copies(&tree)),
     };
     drop(read);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ao_contract::{ChangeStatus, Exit};
+use ao_corpus::Ledger;
 use ao_tree::{Disk, Door, Edit, Outcome, Preview, Request};
 use serde_json::Value;
 
@@ -18,8 +19,6 @@ use crate::repo::{Repo, Writer};
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
 /// still.
 const TURNS_MAX: usize = 8;
-/// Where it is written down what was taken.
-const LEDGER: &str = "knowledge/taken/";
 
 /// Files that the door would not change now, and why.
 pub(crate) type Fixed = BTreeMap<String, String>;
@@ -76,7 +75,7 @@ pub(crate) fn admit<P: Proposal>(
     let request = arguments.request(&writer, limits, why.to_owned())?;
     let done = writer.door.apply(Request { edits: proposal.edits().to_vec(), ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
-    let held = held_back(&done);
+    let held = done.held_back();
     if !held.is_empty() {
         proposal.hold_back(&held);
     }
@@ -88,13 +87,6 @@ pub(crate) fn admit<P: Proposal>(
         ending: outcome::ending(&done),
         exit: outcome::exit(&done, global),
     })
-}
-
-/// What the door did not make of a proposal, and why.
-pub(crate) fn held_back(done: &Outcome) -> Fixed {
-    let refused = done.refused.iter().map(|refused| (refused.path.clone(), refused.why.clone()));
-    let clashes = done.conflicts.iter().map(|clash| (clash.path.clone(), clash.why.clone()));
-    refused.chain(clashes).collect()
 }
 
 fn status_of(done: &Outcome) -> ChangeStatus {
@@ -116,7 +108,7 @@ pub(crate) fn settle<P: Proposal>(
             return Ok((proposal, preview));
         }
         for refused in &preview.refused {
-            if refused.path.starts_with(LEDGER) {
+            if Ledger::has(&refused.path) {
                 let message = format!("{} cannot be written: {}", refused.path, refused.why);
                 return Err(Failure::new(Exit::Preflight, message)
                     .hint("nothing was taken, since it could not be written down"));

@@ -36,6 +36,7 @@ mod night_flags;
 mod night_halts;
 mod night_history;
 mod night_loop;
+mod night_report;
 mod night_resume;
 mod night_time;
 mod packet;

@@ -57,7 +57,7 @@ impl Corpus {
     }
 }
 
-// proves: LOOP-07, LOOP-12, LOOP-13, LOOP-14, LOOP-21, REP-19
+// proves: LOOP-07, LOOP-13, LOOP-14, LOOP-21, REP-19
 #[test]
 fn nights_stay_true() {
     let arena = Arena::new();

@@ -11,7 +11,7 @@ use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
-use super::proposal::{Fixed, Proposal, held_back, settle};
+use super::proposal::{Fixed, Proposal, settle};
 use super::search::day;
 use super::tree::apply::CommitArguments;
 use super::tree::outcome;
@@ -169,7 +169,7 @@ fn commit(
     let done = writer.door.apply(Request { edits: planned.edits.clone(), ..request })?;
     let expired = outcome::expire(writer, limits, printer);
     let (told, changes) = outcome::told(writer, &done, &expired, printer);
-    planned.hold_back(&held_back(&done));
+    planned.hold_back(&done.held_back());
     let mut report = planned.report;
     report.status =
         if done.method.is_some() { DefragStatus::Committed } else { DefragStatus::NothingToDo };

@@ -1,0 +1,117 @@
+//! What a night's report is made of, and who reads it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::repo::TestRepo;
+
+fn lesson(topic: &str, nth: usize) -> String {
+    format!(
+        "---\ndate: 2026-04-{:02}\ntags: [{topic}]\n---\n# Learning: {topic} case {nth}\n\nIn run {} the {topic} of \
+         service s{nth} lost {} of its {} lines before the retry.\n",
+        1 + nth % 28,
+        100 + nth * 7,
+        nth + 3,
+        nth * 11 + 40
+    )
+}
+
+/// A repository with so many entries a topic, after a night.
+fn slept(topics: &[(&str, usize)]) -> (TestRepo, Value) {
+    let repo = TestRepo::new();
+    for (topic, count) in topics {
+        for nth in 0..*count {
+            repo.write(&format!("learnings/2026-04-01-{topic}-{nth}.md"), &lesson(topic, nth));
+        }
+    }
+    repo.run(&["overnight", "start", "--no-keep-awake"]).expect(0);
+    let summary = serde_json::from_str(&repo.read("overnight/latest/summary.json")).unwrap();
+    (repo, summary)
+}
+
+fn topic<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    let topics = summary["dreamscape"]["topics"].as_array().unwrap();
+    topics.iter().find(|topic| topic["name"] == name).unwrap_or_else(|| panic!("{summary:#}"))
+}
+
+/// The rows of the picture's table, by their topics.
+fn rows(report: &str, name: &str) -> Vec<String> {
+    let is_of = |line: &&str| line.split_whitespace().nth(1) == Some(name);
+    report.lines().filter(is_of).map(str::to_owned).collect()
+}
+
+/// Two corpora that differ in the size of one topic give landscapes that differ there, and nowhere
+/// else; the legend has the numbers of the summary.
+// proves: REP-14
+#[test]
+fn the_landscape_is_drawn_from_the_corpus() {
+    let (small, before) = slept(&[("network", 6), ("storage", 6)]);
+    let (large, after) = slept(&[("network", 6), ("storage", 12)]);
+    assert_eq!(topic(&before, "network")["entries"], topic(&after, "network")["entries"]);
+    assert_eq!(topic(&before, "storage")["entries"], 6);
+    assert_eq!(topic(&after, "storage")["entries"], 12);
+    let reports = [&small, &large].map(|repo| repo.run(&["overnight", "report"]).expect(0).stdout);
+    let [drawn_before, drawn_after] = &reports;
+    let sizes = |report: &str, name: &str| -> Vec<String> {
+        let row = rows(report, name).pop().unwrap_or_else(|| panic!("{report}"));
+        row.split_whitespace().take(3).map(str::to_owned).collect()
+    };
+    assert_eq!(sizes(drawn_before, "network")[2], sizes(drawn_after, "network")[2]);
+    assert_eq!(sizes(drawn_before, "storage")[2], "6");
+    assert_eq!(sizes(drawn_after, "storage")[2], "12");
+    // The mountains themselves, above the names.
+    let mountains = |report: &str| -> Vec<String> {
+        let is_ground = |line: &&str| line.contains(['▓', '▒', '░']) && !line.contains('.');
+        report.lines().filter(is_ground).map(str::to_owned).collect()
+    };
+    assert_ne!(mountains(drawn_before), mountains(drawn_after));
+    for (summary, report) in [(&before, drawn_before), (&after, drawn_after)] {
+        let composite = summary["metrics_health"]["fitness"]["composite"].to_string();
+        let legend = report.lines().find(|line| line.starts_with("composite  ")).unwrap();
+        assert!(legend.contains(&composite), "{legend} {composite}");
+    }
+}
+
+/// Every view reads the summary and nothing else: what is changed there is shown, and the other
+/// files of the run may be gone.
+// proves: REP-01
+#[test]
+fn every_view_reads_the_summary() {
+    let (repo, mut summary) = slept(&[("network", 4)]);
+    let before = repo.run(&["overnight", "report", "--format", "md"]).expect(0).stdout;
+    summary["next_action"] = "Water the plants on floor 7".into();
+    repo.write("overnight/latest/summary.json", &summary.to_string());
+    for name in ["summary.md", "close-loop.json", "metrics-health.json", "retrieval-bench.json"] {
+        fs::remove_file(repo.state("latest").join(name)).unwrap();
+    }
+    fs::remove_dir_all(repo.state("latest/defrag")).unwrap();
+    for format in ["md", "text", "json"] {
+        let shown = repo.run(&["overnight", "report", "--format", format]).expect(0).stdout;
+        assert!(shown.contains("Water the plants on floor 7"), "{format}: {shown}");
+    }
+    let after = repo.run(&["overnight", "report", "--format", "md"]).expect(0).stdout;
+    let told = |report: &str| report.lines().filter(|line| !line.contains("plants")).count();
+    assert!(told(&before).abs_diff(told(&after)) <= 1, "{after}");
+}
+
+/// Each step has its name and how it ended, and beside these only what the contract knows.
+// proves: REP-05
+#[test]
+fn a_step_has_a_name_and_a_status() {
+    let (_repo, summary) = slept(&[("network", 4)]);
+    let steps = summary["steps"].as_array().unwrap();
+    assert!(steps.len() >= 7, "{summary:#}");
+    for step in steps {
+        assert!(step["name"].as_str().is_some_and(|name| !name.is_empty()), "{step}");
+        let status = step["status"].as_str().unwrap();
+        assert!(["done", "soft-fail", "skipped"].contains(&status), "{step}");
+        for (key, value) in step.as_object().unwrap() {
+            let known = ["name", "status", "command", "artifact", "note"];
+            assert!(known.contains(&key.as_str()) && value.is_string(), "{step}");
+        }
+        if let Some(artifact) = step["artifact"].as_str() {
+            assert!(std::path::Path::new(artifact).is_file(), "{step}");
+        }
+    }
+}
