@@ -120,7 +120,7 @@ impl Entry {
         let status = self.document.text("status").unwrap_or_default().to_lowercase();
         self.kind == Kind::Finding
             && !self.document.is_resolved()
-            && self.document.field("retired_by").is_none()
+            && !self.document.has("retired_by")
             && !CLOSED.contains(&status.as_str())
     }
 
@@ -185,6 +185,18 @@ impl Corpus {
             }
         }
         self.left.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
+    }
+
+    /// The part of it beneath some folders.
+    #[must_use]
+    pub fn within(&self, folders: &[&str]) -> Self {
+        let is_within = |path: &str| {
+            let folder = path.split_once('/').map_or(path, |(folder, _)| folder);
+            folders.contains(&folder)
+        };
+        let entries = self.entries.iter().filter(|entry| is_within(&entry.path));
+        let left = self.left.iter().filter(|left| is_within(&left.path));
+        Self { entries: entries.cloned().collect(), left: left.cloned().collect() }
     }
 
     pub fn get(&self, path: &str) -> Option<&Arc<Entry>> {

@@ -205,7 +205,7 @@ fn file_as_learning(
     let stem = format!("{date}-{}", slug(&entry.title(), "learning"));
     let mut draft = document.draft();
     let mut fill = |key: &str, value: Option<String>| {
-        if let (None, Some(value)) = (document.field(key), value) {
+        if let (false, Some(value)) = (document.has(key), value) {
             draft.set(key, value);
         }
     };

@@ -50,8 +50,8 @@ pub struct Wanted {
     targets: Vec<Names>,
     /// Only looked up, never walked through: its order makes no difference.
     by_name: HashMap<String, Vec<usize>>,
-    /// Most words of a text are shorter than any name.
-    lengths: BTreeSet<usize>,
+    /// Whether any name has so many bytes: most words of a text are shorter.
+    lengths: Vec<bool>,
     /// Names with signs that end a word: these are looked for letter by letter.
     odd: Vec<(String, usize)>,
 }
@@ -62,7 +62,10 @@ impl Wanted {
         for (target, names) in wanted.targets.iter().enumerate() {
             for name in names.all().filter(|name| name.len() >= NAME_BYTES_MIN) {
                 if name.chars().all(is_name_char) {
-                    wanted.lengths.insert(name.len());
+                    if wanted.lengths.len() <= name.len() {
+                        wanted.lengths.resize(name.len() + 1, false);
+                    }
+                    wanted.lengths[name.len()] = true;
                     let known = wanted.by_name.entry(name.to_owned()).or_default();
                     if !known.contains(&target) {
                         known.push(target);
@@ -90,12 +93,16 @@ impl Wanted {
         found
     }
 
+    fn has_length(&self, bytes: usize) -> bool {
+        self.lengths.get(bytes).copied().unwrap_or_default()
+    }
+
     /// Which entries a run of name characters may mean.
     fn meant<'a>(&'a self, run: &'a str) -> impl Iterator<Item = usize> + 'a {
         let last = run.rsplit_once('/').map_or(run, |(_, last)| last);
         let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
         let find = |name: &str| {
-            if self.lengths.contains(&name.len()) { self.by_name.get(name) } else { None }
+            if self.has_length(name.len()) { self.by_name.get(name) } else { None }
         };
         let names = [run, last, stem].map(find);
         names.into_iter().flatten().flatten().copied()
@@ -144,8 +151,9 @@ impl Wanted {
 
     /// A run is rewritten only if it can mean no other.
     fn one_meant(&self, run: &str) -> Option<usize> {
-        let meant: BTreeSet<usize> = self.meant(run).collect();
-        (meant.len() == 1).then(|| meant.first().copied()).flatten()
+        let mut meant = self.meant(run);
+        let first = meant.next()?;
+        meant.all(|other| other == first).then_some(first)
     }
 }
 
@@ -207,8 +215,24 @@ fn is_value(text: &str, span: &Range<usize>) -> bool {
 }
 
 fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => IS_NAME_BYTE[usize::from(byte)],
+        _ => c.is_alphanumeric(),
+    }
 }
+
+/// Texts are mostly ASCII, and every letter of a corpus is looked at.
+const IS_NAME_BYTE: [bool; 128] = {
+    let mut is_name = [false; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+        let sign = byte as u8;
+        is_name[byte] = sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b'-' | b'.' | b'/');
+        byte += 1;
+    }
+    is_name
+};
 
 /// Runs of characters that names are made of, without the signs that only stand around them.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {

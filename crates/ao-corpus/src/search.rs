@@ -123,48 +123,49 @@ pub enum Place {
     Open,
 }
 
-/// The place of an entry among the first `within`, if it can be told without ranking everything.
-pub fn quick_place(
-    index: &Index,
-    question: &Question,
-    path: &str,
-    within: usize,
-) -> Result<Place, Broken> {
-    let Some(entry) = index.find(path)? else { return Ok(Place::Beyond) };
-    let now = index.newest();
-    let factor = |entry| Ok(Amounts::of(&index.weights(entry)?, now).factor());
-    let own_factor = factor(entry)?;
-    let contest = index.contest(question, entry, |own| own * own_factor / FACTOR_MAX)?;
-    let (relevance, rivals) = match contest {
-        Contest::Absent => return Ok(Place::Beyond),
-        Contest::Open => return Ok(Place::Open),
-        Contest::Decided { relevance, rivals } => (relevance, rivals),
-    };
-    let own = relevance * own_factor;
-    let mut before = 0;
-    for rival in rivals {
-        let score = rival.relevance * factor(rival.entry)?;
-        let order = score.total_cmp(&own).then(entry.cmp(&rival.entry));
-        before += usize::from(order.is_gt());
-    }
-    let at = u32::try_from(before + 1).unwrap_or(u32::MAX);
-    Ok(if before < within { Place::At(at) } else { Place::Beyond })
+/// The places of entries, for whoever asks for tens of thousands of them.
+#[derive(Debug)]
+pub struct Places<'a> {
+    pub index: &'a Index,
+    /// What each entry's own words about itself multiply its relevance by.
+    factors: Vec<f64>,
 }
 
-/// The place of an entry among the first `within`, from 1.
-pub fn place(
-    index: &Index,
-    question: &Question,
-    path: &str,
-    within: usize,
-) -> Result<Option<u32>, Broken> {
-    match quick_place(index, question, path, within)? {
-        Place::At(at) => Ok(Some(at)),
-        Place::Beyond => Ok(None),
-        Place::Open => {
-            let hits = search(index, question, Asking { limit: within, as_of: None })?;
-            let at = hits.iter().position(|hit| hit.path == path);
-            Ok(at.and_then(|at| u32::try_from(at + 1).ok()))
+impl<'a> Places<'a> {
+    pub fn of(index: &'a Index) -> Result<Self, Broken> {
+        let now = index.newest();
+        let factor = |entry| Ok(Amounts::of(&index.weights(entry)?, now).factor());
+        let factors = (0..index.len()).map(factor).collect::<Result<_, Broken>>()?;
+        Ok(Self { index, factors })
+    }
+
+    /// The place of an entry among the first `within`, if it can be told without ranking everything.
+    pub fn quick(&self, question: &Question, path: &str, within: usize) -> Result<Place, Broken> {
+        let Some(entry) = self.index.find(path)? else { return Ok(Place::Beyond) };
+        Ok(match self.index.contest(question, entry, &self.factors, FACTOR_MAX)? {
+            Contest::Decided { before } if before < within => {
+                Place::At(u32::try_from(before + 1).unwrap_or(u32::MAX))
+            }
+            Contest::Decided { .. } | Contest::Absent => Place::Beyond,
+            Contest::Open => Place::Open,
+        })
+    }
+
+    /// The place of an entry among the first `within`, from 1.
+    pub fn of_path(
+        &self,
+        question: &Question,
+        path: &str,
+        within: usize,
+    ) -> Result<Option<u32>, Broken> {
+        match self.quick(question, path, within)? {
+            Place::At(at) => Ok(Some(at)),
+            Place::Beyond => Ok(None),
+            Place::Open => {
+                let paths = ranking(self.index, question, Asking { limit: within, as_of: None })?;
+                let at = paths.iter().position(|one| one == path);
+                Ok(at.and_then(|at| u32::try_from(at + 1).ok()))
+            }
         }
     }
 }
@@ -229,6 +230,7 @@ mod tests {
         let (mut decided, mut open, mut found) = (0, 0, 0);
         for entries in [1, 30, 400, 3000] {
             let index = index(entries);
+            let places = Places::of(&index).unwrap();
             for nth in 0..120 {
                 let source = nth * 37 % entries;
                 let from = text(source);
@@ -250,12 +252,12 @@ mod tests {
                     let at = hits.iter().position(|hit| hit.entry == entry);
                     let at = at.map(|at| u32::try_from(at + 1).unwrap());
                     assert_eq!(
-                        place(&index, &question, &path, WITHIN).unwrap(),
+                        places.of_path(&question, &path, WITHIN).unwrap(),
                         at,
                         "{path} {asked:?}"
                     );
-                    match index.contest(&question, entry, |own| own * 0.8).unwrap() {
-                        Contest::Open => open += 1,
+                    match places.quick(&question, &path, WITHIN).unwrap() {
+                        Place::Open => open += 1,
                         _ => decided += 1,
                     }
                     found += u32::from(at.is_some());

@@ -289,7 +289,7 @@ fn phrase(sentence: &str, phrases: &[&str]) -> Option<String> {
 }
 
 fn source(document: &Document) -> Option<String> {
-    let key = SOURCE_KEYS.iter().find(|key| document.field(key).is_some());
+    let key = SOURCE_KEYS.iter().find(|key| document.has(key));
     let section = || {
         let all = sections(document.body());
         all.into_iter().find(|s| is_source(s.heading) && !s.text.trim().is_empty())

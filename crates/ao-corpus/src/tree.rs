@@ -1,8 +1,9 @@
 //! The corpus as it would be: the files of a tree, and entries that are to be written or to go.
 //!
-//! Nothing is kept in memory but names, hashes and what was changed. An entry is read whenever it is
-//! asked for, so a corpus of half a million entries needs little more memory than its names. Somebody
-//! may write between two readings: what a change is made against is what was read first.
+//! A tree that is listed keeps nothing in memory but names, hashes and what was changed. An entry is
+//! read whenever it is asked for, so a corpus of half a million entries needs little more memory than
+//! its names. Somebody may write between two readings: what a change is made against is what was read
+//! first. Whoever has the corpus in memory anyway makes a tree of it, and nothing is read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,18 +12,27 @@ use std::sync::{Arc, OnceLock};
 
 use ao_tree::{Action, Edit, Seen};
 
-use crate::corpus::{Entry, Kind, SEARCHED};
-use crate::files::{Files, Left};
+use crate::corpus::{Corpus, Entry, Kind, SEARCHED};
+use crate::files::Files;
 
 #[derive(Debug, Clone)]
 pub struct Tree {
-    files: Arc<Files>,
-    /// What each file was when it was first read.
-    first: Arc<[OnceLock<blake3::Hash>]>,
+    originals: Originals,
     /// What an entry is to become; `None` for one that is to go.
     changed: BTreeMap<String, Option<Arc<Entry>>>,
     /// Files that are not to be changed now, and why.
     fixed: Arc<BTreeMap<String, String>>,
+}
+
+/// The entries as they are.
+#[derive(Debug, Clone)]
+enum Originals {
+    OnDisk {
+        files: Arc<Files>,
+        /// What each file was when it was first read.
+        first: Arc<[OnceLock<blake3::Hash>]>,
+    },
+    InMemory(Arc<Corpus>),
 }
 
 impl Tree {
@@ -32,8 +42,16 @@ impl Tree {
         let mut files = Files::list(agents, &SEARCHED)?;
         files.found.retain(|file| Kind::of(&file.path).is_some());
         let first = files.found.iter().map(|_| OnceLock::new()).collect();
-        let files = Arc::new(files);
-        Ok(Self { files, first, changed: BTreeMap::new(), fixed: Arc::default() })
+        Ok(Self::over(Originals::OnDisk { files: Arc::new(files), first }))
+    }
+
+    /// The entries of a corpus, which must have all of [`SEARCHED`].
+    pub fn of(corpus: Arc<Corpus>) -> Self {
+        Self::over(Originals::InMemory(corpus))
+    }
+
+    fn over(originals: Originals) -> Self {
+        Self { originals, changed: BTreeMap::new(), fixed: Arc::default() }
     }
 
     /// Nothing is proposed for these files; each has a reason.
@@ -48,18 +66,16 @@ impl Tree {
         &self.fixed
     }
 
-    /// Files that are there and are no entries.
-    pub fn left(&self) -> &[Left] {
-        &self.files.left
-    }
-
     /// The paths of all entries, in order.
     pub fn paths(&self) -> Vec<String> {
+        let there: Vec<&String> = match &self.originals {
+            Originals::OnDisk { files, .. } => files.found.iter().map(|file| &file.path).collect(),
+            Originals::InMemory(corpus) => corpus.entries.iter().map(|one| &one.path).collect(),
+        };
         if self.changed.is_empty() {
-            return self.files.found.iter().map(|file| file.path.clone()).collect();
+            return there.into_iter().cloned().collect();
         }
-        let there = self.files.found.iter().map(|file| &file.path);
-        let mut paths: BTreeSet<&String> = there.collect();
+        let mut paths: BTreeSet<&String> = there.into_iter().collect();
         for (path, entry) in &self.changed {
             if entry.is_some() {
                 paths.insert(path);
@@ -78,12 +94,16 @@ impl Tree {
         }
     }
 
-    /// An entry as it is on disk; `None` if it cannot be read.
+    /// An entry as it is, without what is to change; `None` if it cannot be read.
     pub fn original(&self, path: &str) -> Option<Arc<Entry>> {
-        let at = self.position(path)?;
+        let (files, first) = match &self.originals {
+            Originals::InMemory(corpus) => return corpus.get(path).cloned(),
+            Originals::OnDisk { files, first } => (files, first),
+        };
+        let at = position(files, path)?;
         let read = || {
-            let bytes = self.files.read(&self.files.found[at])?;
-            self.first[at].get_or_init(|| blake3::hash(&bytes));
+            let bytes = files.read(&files.found[at])?;
+            first[at].get_or_init(|| blake3::hash(&bytes));
             Ok(bytes)
         };
         Entry::parse(path, read)?.ok().map(Arc::new)
@@ -92,12 +112,16 @@ impl Tree {
     /// What a change of this file is made against: the door makes it only if that still stands
     /// there. Were the file read anew for this, what others wrote meanwhile would seem to be known.
     pub fn seen(&self, path: &str) -> Seen {
-        let first = self.position(path).and_then(|at| self.first[at].get());
-        first.map_or(Seen::Nothing, |hash| Seen::Hash(hash.to_hex().to_string()))
-    }
-
-    fn position(&self, path: &str) -> Option<usize> {
-        self.files.found.binary_search_by(|file| file.path.as_str().cmp(path)).ok()
+        match &self.originals {
+            Originals::OnDisk { files, first } => {
+                let first = position(files, path).and_then(|at| first[at].get());
+                first.map_or(Seen::Nothing, |hash| Seen::Hash(hash.to_hex().to_string()))
+            }
+            Originals::InMemory(corpus) => {
+                let entry = corpus.get(path);
+                entry.map_or(Seen::Nothing, |entry| Seen::bytes(entry.document.bytes()))
+            }
+        }
     }
 
     pub fn write(&mut self, entry: Arc<Entry>) {
@@ -140,4 +164,8 @@ impl Tree {
     pub fn changes(&self) -> impl Iterator<Item = (&String, &Option<Arc<Entry>>)> {
         self.changed.iter()
     }
+}
+
+fn position(files: &Files, path: &str) -> Option<usize> {
+    files.found.binary_search_by(|file| file.path.as_str().cmp(path)).ok()
 }

@@ -12,8 +12,8 @@ use ao_contract::{Basis, Certificate, CertificateVerdict, Extra, Probe, SchemaVe
 pub use probes::{CANDIDATES_MAX, PROBES_MIN};
 
 use crate::corpus::Entry;
-use crate::index::{Broken, Index, Question};
-use crate::search::{self, Place};
+use crate::index::{Broken, Question};
+use crate::search::{Place, Places};
 
 /// Fewer probes that count prove nothing.
 pub const COUNTED_MIN: usize = 4;
@@ -27,7 +27,7 @@ pub const SOURCE_PREFIX: &str = "certificate:";
 
 /// Asks about an entry that goes, of the corpus as it is.
 pub fn ask_before(
-    index: &Index,
+    places: &Places<'_>,
     entry: &Entry,
     successor: Option<&Entry>,
 ) -> Result<Certificate, Broken> {
@@ -35,11 +35,11 @@ pub fn ask_before(
     let mut asked: Vec<Probe> = Vec::new();
     // What asks for many entries is asked last, and only for want of better.
     let mut vague: Vec<Probe> = Vec::new();
-    for (kind, query) in probes::probes(entry, &titled, index)? {
+    for (kind, query) in probes::probes(entry, &titled, places.index)? {
         if asked.iter().filter(|probe| is_strong(probe)).count() >= PROBES_MIN {
             break;
         }
-        let place = search::quick_place(index, &Question::new(&query), &entry.path, FOUND_WITHIN)?;
+        let place = places.quick(&Question::new(&query), &entry.path, FOUND_WITHIN)?;
         let before = if let Place::At(at) = place { Some(at) } else { None };
         let probe = Probe { kind, query, before, after: None };
         if place == Place::Open { &mut vague } else { &mut asked }.push(probe);
@@ -48,7 +48,7 @@ pub fn ask_before(
         if asked.iter().filter(|probe| probe.before.is_some()).count() >= PROBES_MIN {
             break;
         }
-        probe.before = place(index, &probe.query, &entry.path)?;
+        probe.before = place(places, &probe.query, &entry.path)?;
         asked.push(probe);
     }
     let asked = strongest(asked);
@@ -83,14 +83,14 @@ fn strongest(asked: Vec<Probe>) -> Vec<Probe> {
 
 /// Asks again, of the corpus as it would be, for the successor; and decides.
 pub fn ask_after(
-    index: &Index,
+    places: &Places<'_>,
     certificate: &mut Certificate,
     successor: &str,
 ) -> Result<(), Broken> {
     certificate.successor = Some(successor.to_owned());
     for probe in &mut certificate.probes {
         probe.after = match probe.before {
-            Some(_) => place(index, &probe.query, successor)?,
+            Some(_) => place(places, &probe.query, successor)?,
             None => None,
         };
     }
@@ -118,8 +118,12 @@ fn judge(certificate: &Certificate) -> (CertificateVerdict, String) {
 }
 
 /// For an entry that another one replaced: no question found it, and its name leads there.
-pub fn hidden(index: &Index, entry: &Entry, successor: &Entry) -> Result<Certificate, Broken> {
-    let mut certificate = ask_before(index, entry, Some(successor))?;
+pub fn hidden(
+    places: &Places<'_>,
+    entry: &Entry,
+    successor: &Entry,
+) -> Result<Certificate, Broken> {
+    let mut certificate = ask_before(places, entry, Some(successor))?;
     certificate.basis = Basis::Hidden;
     if certificate.counted == 0 {
         certificate.verdict = CertificateVerdict::Passed;
@@ -133,8 +137,8 @@ pub fn hidden(index: &Index, entry: &Entry, successor: &Entry) -> Result<Certifi
 }
 
 /// For an entry that is past its own term. Nothing stands for it: that is said, not proved away.
-pub fn expired(index: &Index, entry: &Entry) -> Result<Certificate, Broken> {
-    let mut certificate = ask_before(index, entry, None)?;
+pub fn expired(places: &Places<'_>, entry: &Entry) -> Result<Certificate, Broken> {
+    let mut certificate = ask_before(places, entry, None)?;
     certificate.basis = Basis::Expired;
     certificate.verdict = CertificateVerdict::Passed;
     certificate.why =
@@ -144,8 +148,8 @@ pub fn expired(index: &Index, entry: &Entry) -> Result<Certificate, Broken> {
     Ok(certificate)
 }
 
-fn place(index: &Index, query: &str, path: &str) -> Result<Option<u32>, Broken> {
-    search::place(index, &Question::new(query), path, FOUND_WITHIN)
+fn place(places: &Places<'_>, query: &str, path: &str) -> Result<Option<u32>, Broken> {
+    places.of_path(&Question::new(query), path, FOUND_WITHIN)
 }
 
 /// A certificate as one of the sources of a change.

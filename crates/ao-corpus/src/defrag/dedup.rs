@@ -18,6 +18,7 @@ use crate::files::in_parallel;
 use crate::index::{Broken, Index};
 use crate::merge::merge_all;
 use crate::references::Names;
+use crate::search::Places;
 use crate::tree::Tree;
 
 /// A merged entry can be a copy of another one. What is left after so many rounds is for the next
@@ -43,6 +44,8 @@ pub(super) struct Done {
     referrers: BTreeMap<String, BTreeSet<String>>,
     /// Clusters of copies before anything is merged, and those that are left.
     pub(super) copies: Copies,
+    /// Of the tree that this leads to, if one was made.
+    pub(super) index: Option<Index>,
 }
 
 /// Clusters of copies, by their paths.
@@ -80,10 +83,12 @@ pub(super) fn dedup(
             Some(index) => index,
             None => Index::of_tree(tree)?,
         };
-        let round = Round { base: tree, queue, index: &index, done: &done };
+        let places = Places::of(&index)?;
+        let round = Round { base: tree, queue, places: &places, done: &done };
         let (refused, kept) = round.run(found.clusters)?;
         let Some(kept) = kept else {
             done.refused.extend(refused);
+            before = Some(index);
             break;
         };
         let Kept { merges, after, index, queue: new_queue, referrers } = kept;
@@ -101,6 +106,7 @@ pub(super) fn dedup(
         among = Some(changed);
         before = Some(index);
     }
+    done.index = before;
     Ok(done)
 }
 
@@ -198,7 +204,7 @@ struct Round<'a> {
     base: &'a Tree,
     queue: &'a Queue,
     /// Of the base.
-    index: &'a Index,
+    places: &'a Places<'a>,
     done: &'a Done,
 }
 
@@ -231,8 +237,8 @@ impl Round<'_> {
             if merges.is_empty() {
                 break;
             }
-            let index = self.index.after(&after, &after.changed_since(self.base))?;
-            let lost = self.ask_after(&mut merges, &index)?;
+            let index = self.places.index.after(&after, &after.changed_since(self.base))?;
+            let lost = self.ask_after(&mut merges, &Places::of(&index)?)?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
                 return Ok((refused, Some(kept)));
@@ -270,7 +276,7 @@ impl Round<'_> {
         let ask = |(survivor, member): &(String, Member)| -> Result<Option<Certificate>, Broken> {
             let entries = (self.base.entry(survivor), self.base.entry(&member.path));
             let (Some(survivor), Some(entry)) = entries else { return Ok(None) };
-            certificate::ask_before(self.index, &entry, Some(&survivor)).map(Some)
+            certificate::ask_before(self.places, &entry, Some(&survivor)).map(Some)
         };
         let asked = in_parallel(&pairs, ask);
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
@@ -356,7 +362,7 @@ impl Round<'_> {
     fn ask_after(
         &self,
         merges: &mut BTreeMap<String, Vec<Merge>>,
-        index: &Index,
+        places: &Places<'_>,
     ) -> Result<BTreeSet<String>, DefragError> {
         let all: Vec<(&String, &Merge)> = merges
             .iter()
@@ -364,11 +370,11 @@ impl Round<'_> {
             .collect();
         let ask = |(survivor, merge): &(&String, &Merge)| -> Result<(Certificate, bool), Broken> {
             let mut asked = merge.certificate.clone();
-            certificate::ask_after(index, &mut asked, survivor)?;
+            certificate::ask_after(places, &mut asked, survivor)?;
             let mut is_kept = asked.verdict == CertificateVerdict::Passed;
             for former in self.done.merges.get(&merge.member.path).into_iter().flatten() {
                 let mut earlier = former.certificate.clone();
-                certificate::ask_after(index, &mut earlier, survivor)?;
+                certificate::ask_after(places, &mut earlier, survivor)?;
                 is_kept &= earlier.verdict == CertificateVerdict::Passed;
             }
             Ok((asked, is_kept))

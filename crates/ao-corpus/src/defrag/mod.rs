@@ -64,11 +64,16 @@ pub struct Asked<'a> {
     pub prior: &'a [Edit],
 }
 
-/// Plans a consolidation of the corpus in `agents`. Whoever wants one generation of it holds the
-/// readers' lock meanwhile. `tell` hears what is going on.
-pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan, DefragError> {
+/// Plans a consolidation of the corpus in `agents`, whose entries are those of `tree`. Whoever wants
+/// one generation of it holds the readers' lock meanwhile. `tell` hears what is going on.
+pub fn plan(
+    agents: &Path,
+    tree: Tree,
+    asked: Asked<'_>,
+    tell: &dyn Fn(&str),
+) -> Result<Plan, DefragError> {
     let Asked { parts, as_of, fixed, prior } = asked;
-    let mut tree = Tree::list(agents)?.with_fixed(fixed.clone());
+    let mut tree = tree.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
     let mut queue = rewriting::Queue::read(agents);
@@ -82,14 +87,16 @@ pub fn plan(agents: &Path, asked: Asked<'_>, tell: &dyn Fn(&str)) -> Result<Plan
     }
     reasons.join_groups(prior);
     let mut copies = Copies::default();
+    let mut index = None;
     if parts.dedup {
         let mut done = dedup::dedup(&mut tree, &mut queue, tell)?;
         copies = std::mem::take(&mut done.copies);
+        index = done.index.take();
         done.tell(&tree, &mut report, &mut reasons);
     }
     if parts.prune {
         tell("Looking for what is expired or superseded.");
-        pruning::prune(agents, &mut tree, &queue, as_of, &mut report, &mut reasons)?;
+        pruning::prune(agents, &mut tree, &queue, (as_of, index), &mut report, &mut reasons)?;
     }
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);

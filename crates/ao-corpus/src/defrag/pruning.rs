@@ -15,13 +15,14 @@ use crate::corpus::Entry;
 use crate::index::Index;
 use crate::merge::MERGED_FROM;
 use crate::prune::{self, Candidate};
+use crate::search::Places;
 use crate::tree::Tree;
 
 pub(super) fn prune(
     agents: &Path,
     tree: &mut Tree,
     queue: &Queue,
-    now: Option<Date>,
+    (now, index): (Option<Date>, Option<Index>),
     report: &mut Defrag,
     reasons: &mut Reasons,
 ) -> Result<(), DefragError> {
@@ -46,16 +47,20 @@ pub(super) fn prune(
     if going.is_empty() {
         return Ok(());
     }
-    let index = Index::of_tree(tree)?;
+    let index = match index {
+        Some(index) => index,
+        None => Index::of_tree(tree)?,
+    };
+    let places = Places::of(&index)?;
     for candidate in going {
-        archive(tree, &index, candidate, report, reasons)?;
+        archive(tree, &places, candidate, report, reasons)?;
     }
     Ok(())
 }
 
 fn archive(
     tree: &mut Tree,
-    index: &Index,
+    places: &Places<'_>,
     candidate: Candidate,
     report: &mut Defrag,
     reasons: &mut Reasons,
@@ -64,9 +69,9 @@ fn archive(
     let Some(entry) = tree.entry(&path) else { return Ok(()) };
     let successor = successor.and_then(|path| tree.entry(&path));
     let certificate = match (rule, &successor) {
-        (PruneRule::Superseded, Some(successor)) => certificate::hidden(index, &entry, successor)?,
+        (PruneRule::Superseded, Some(successor)) => certificate::hidden(places, &entry, successor)?,
         (PruneRule::Superseded, None) => return Ok(()),
-        (PruneRule::Expired, _) => certificate::expired(index, &entry)?,
+        (PruneRule::Expired, _) => certificate::expired(places, &entry)?,
     };
     if certificate.verdict == CertificateVerdict::Refused {
         let why = certificate.why.clone();

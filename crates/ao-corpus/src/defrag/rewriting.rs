@@ -109,8 +109,7 @@ fn rewrite_entry(
     };
     let new = rewrite_text(text, document.form(), wanted, instead)?;
     let parsed = Entry::parse(path, || Ok(new.into_bytes()))?.ok()?;
-    let is_whole = parsed.document.doubt().is_none()
-        && parsed.document.fields().keys().eq(document.fields().keys());
+    let is_whole = parsed.document.doubt().is_none() && parsed.document.keys().eq(document.keys());
     is_whole.then(|| (parsed, targets_of(text, wanted, moves)))
 }
 

@@ -3,7 +3,8 @@
 use ao_contract::Extra;
 use serde_json::Value;
 
-use super::{Body, Document, Form, fence, json, keys, yaml};
+use super::plain::Plain;
+use super::{Body, Document, Form, fence, json, keys};
 
 /// Why a document was left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,7 @@ impl Draft {
         Self {
             text: document.text.clone(),
             form: document.form,
-            fields: document.fields.clone(),
+            fields: document.fields().into_owned(),
             body: document.body().to_owned(),
             error: document.doubt.clone().map(EditError::Doubt),
         }
@@ -73,7 +74,7 @@ impl Draft {
 
     /// Takes over a field as another document writes it, comments and style included.
     pub fn take(&mut self, from: &Document, key: &str) -> &mut Self {
-        let Some(value) = from.fields.get(key) else { return self };
+        let Some(value) = from.get(key) else { return self };
         let raw = match (self.form, &from.header, from.doubt.is_none()) {
             (Form::Markdown, Some(header), true) if !self.fields.contains_key(key) => {
                 let theirs = &from.text[header.clone()];
@@ -82,8 +83,8 @@ impl Draft {
             }
             _ => None,
         };
-        let Some(raw) = raw else { return self.set(key, value.clone()) };
-        self.fields.insert(key.to_owned(), value.clone());
+        let Some(raw) = raw else { return self.set(key, value.into_owned()) };
+        self.fields.insert(key.to_owned(), value.into_owned());
         self.splice(key, |draft| {
             let raw = raw.trim_end_matches('\n').replace('\n', fence::newline(&draft.text));
             draft.append_lines(&raw);
@@ -124,12 +125,16 @@ impl Draft {
         if !is_same_body {
             return Err(EditError::NotExact("the body".into()));
         }
-        let is_same_order = document.fields.keys().eq(self.fields.keys());
-        let odd = self.fields.iter().find(|(key, value)| document.fields.get(*key) != Some(value));
+        let read = document.fields();
+        let is_same_order = read.keys().eq(self.fields.keys());
+        let odd = self.fields.iter().find(|(key, value)| read.get(*key) != Some(value));
         match odd {
             Some((key, _)) => Err(EditError::NotExact(key.clone())),
             None if !is_same_order => Err(EditError::NotExact("the order of keys".into())),
-            None => Ok(document),
+            None => {
+                drop(read);
+                Ok(document)
+            }
         }
     }
 
@@ -229,9 +234,10 @@ fn styled(old: &str, value: &Value) -> String {
 fn flow(value: &Value) -> String {
     match value {
         Value::String(text) => {
-            let is_plain = yaml::plain(&format!("k: {text}"))
-                .is_some_and(|fields| fields.get("k") == Some(value));
-            if is_plain && !text.starts_with('[') { text.clone() } else { value.to_string() }
+            let is_plain = Plain::of(&format!("k: {text}"))
+                .and_then(|header| header.get("k")?.word())
+                .is_some_and(|word| word == text);
+            if is_plain { text.clone() } else { value.to_string() }
         }
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(flow).collect();

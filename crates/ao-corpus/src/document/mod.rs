@@ -12,6 +12,7 @@ mod fence;
 mod json;
 mod keys;
 mod markdown;
+mod plain;
 mod yaml;
 
 use std::borrow::Cow;
@@ -19,6 +20,8 @@ use std::borrow::Cow;
 use ao_contract::{Confidence, Extra, Learning, Maturity};
 use jiff::civil::Date;
 use serde_json::Value;
+
+use plain::Plain;
 
 pub use edit::{Draft, EditError};
 pub use markdown::{Section, sections};
@@ -54,11 +57,19 @@ impl Form {
 pub struct Document {
     text: String,
     form: Form,
-    fields: Extra,
+    fields: Fields,
     /// Where the header's own lines are, without the fences.
     header: Option<std::ops::Range<usize>>,
     body: Body,
     doubt: Option<String>,
+}
+
+/// How the header's fields are known.
+#[derive(Debug, Clone)]
+enum Fields {
+    /// They are read in the text when they are asked for.
+    InText,
+    Apart(Box<Extra>),
 }
 
 #[derive(Debug, Clone)]
@@ -92,11 +103,12 @@ impl Document {
             }
             fence::Found::Header { header, body } => (Some(header), body, None),
         };
-        let mut fields = Extra::new();
+        let mut fields = Fields::InText;
         let mut doubt = doubt;
-        if let Some(range) = &header {
-            let read = yaml::read(&text[range.clone()]);
-            fields = read.fields;
+        if let Some(range) = &header
+            && let yaml::Header::Read(read) = yaml::read(&text[range.clone()])
+        {
+            fields = Fields::Apart(Box::new(read.fields));
             doubt = read.doubt;
         }
         Self { text, form: Form::Markdown, fields, header, body: Body::From(body), doubt }
@@ -107,7 +119,7 @@ impl Document {
         let fields = json::object(line)?;
         let body = fields.get("content").or_else(|| fields.get("summary"));
         let body = body.and_then(Value::as_str).unwrap_or_default().to_owned();
-        let form = Form::JsonLine;
+        let (form, fields) = (Form::JsonLine, Fields::Apart(Box::new(fields)));
         Ok(Self { text, form, fields, header: None, body: Body::Apart(body), doubt: None })
     }
 
@@ -126,8 +138,31 @@ impl Document {
     }
 
     /// The header's fields in their order.
-    pub fn fields(&self) -> &Extra {
-        &self.fields
+    pub fn fields(&self) -> Cow<'_, Extra> {
+        match &self.fields {
+            Fields::InText => Cow::Owned(self.plain().all()),
+            Fields::Apart(fields) => Cow::Borrowed(fields.as_ref()),
+        }
+    }
+
+    /// The names of the header's fields in their order.
+    pub fn keys(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match &self.fields {
+            Fields::InText => Box::new(self.plain().fields().map(|field| field.key)),
+            Fields::Apart(fields) => Box::new(fields.keys().map(String::as_str)),
+        }
+    }
+
+    /// A field, also one that is set to nothing.
+    pub fn get(&self, key: &str) -> Option<Cow<'_, Value>> {
+        match &self.fields {
+            Fields::InText => self.plain().get(key)?.value().map(Cow::Owned),
+            Fields::Apart(fields) => fields.get(key).map(Cow::Borrowed),
+        }
+    }
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::again(self.header.clone().map_or("", |header| &self.text[header]))
     }
 
     /// What follows the header.
@@ -139,9 +174,9 @@ impl Document {
     }
 
     /// A field that is set: neither null nor one of the words by which people write null.
-    pub fn field(&self, key: &str) -> Option<&Value> {
-        let value = self.fields.get(key)?;
-        let is_unset = match value {
+    pub fn field(&self, key: &str) -> Option<Cow<'_, Value>> {
+        let value = self.get(key)?;
+        let is_unset = match value.as_ref() {
             Value::Null => true,
             Value::String(text) => matches!(text.trim(), "" | "null" | "~"),
             _ => false,
@@ -149,23 +184,43 @@ impl Document {
         (!is_unset).then_some(value)
     }
 
+    /// Whether a field is set.
+    pub fn has(&self, key: &str) -> bool {
+        match &self.fields {
+            Fields::InText => self.plain().get(key).is_some(),
+            Fields::Apart(_) => self.field(key).is_some(),
+        }
+    }
+
     /// A scalar field as text.
     pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
-        scalar(self.field(key)?)
+        match &self.fields {
+            Fields::InText => {
+                let field = self.plain().get(key)?;
+                let number = || Some(Cow::Owned(scalar(&field.value()?)?.into_owned()));
+                field.word().map(Cow::Borrowed).or_else(number)
+            }
+            Fields::Apart(_) => match self.field(key)? {
+                Cow::Borrowed(value) => scalar(value),
+                Cow::Owned(value) => Some(Cow::Owned(scalar(&value)?.into_owned())),
+            },
+        }
     }
 
     /// A field of one or several scalars as texts.
     pub fn texts(&self, key: &str) -> Vec<Cow<'_, str>> {
         match self.field(key) {
-            Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
-            Some(value) => scalar(value).into_iter().collect(),
+            Some(Cow::Borrowed(value)) => scalars(value).collect(),
+            Some(Cow::Owned(value)) => {
+                scalars(&value).map(|text| Cow::Owned(text.into_owned())).collect()
+            }
             None => Vec::new(),
         }
     }
 
     /// A number, also where somebody quoted it.
     pub fn number(&self, key: &str) -> Option<f64> {
-        let number = match self.field(key)? {
+        let number = match self.field(key)?.as_ref() {
             Value::Number(number) => number.as_f64()?,
             Value::String(text) => text.trim().parse().ok()?,
             _ => return None,
@@ -182,7 +237,7 @@ impl Document {
     }
 
     pub fn is_true(&self, key: &str) -> bool {
-        match self.field(key) {
+        match self.field(key).as_deref() {
             Some(Value::Bool(value)) => *value,
             Some(Value::String(text)) => text.trim().eq_ignore_ascii_case("true"),
             _ => false,
@@ -195,13 +250,13 @@ impl Document {
 
     /// `None` where the entry does not say, or says a word that is none.
     pub fn maturity(&self) -> Option<Maturity> {
-        serde_json::from_value(self.field("maturity")?.clone()).ok()
+        serde_json::from_value(self.field("maturity")?.into_owned()).ok()
     }
 
     /// From 0 to 1, where the entry says.
     pub fn confidence(&self) -> Option<f64> {
         let confidence: Confidence =
-            serde_json::from_value(self.field("confidence")?.clone()).ok()?;
+            serde_json::from_value(self.field("confidence")?.into_owned()).ok()?;
         Some(confidence.value())
     }
 
@@ -212,9 +267,7 @@ impl Document {
 
     /// Whether another entry, a promotion or its author took it out of retrieval.
     pub fn is_hidden(&self) -> bool {
-        self.field("superseded_by").is_some()
-            || self.field("promoted_to").is_some()
-            || self.is_true("superseded")
+        self.has("superseded_by") || self.has("promoted_to") || self.is_true("superseded")
     }
 
     /// Whether a finding says that it is dealt with.
@@ -236,7 +289,7 @@ impl Document {
 
     /// The header as the contract's type.
     pub fn learning(&self) -> Result<Learning, String> {
-        serde_json::from_value(Value::Object(self.fields.clone()))
+        serde_json::from_value(Value::Object(self.fields().into_owned()))
             .map_err(|error| error.to_string())
     }
 
@@ -250,6 +303,14 @@ impl Document {
 pub fn day(text: &str) -> Option<Date> {
     let day = text.trim().get(..10)?;
     day.parse().ok()
+}
+
+fn scalars(value: &Value) -> impl Iterator<Item = Cow<'_, str>> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    items.iter().filter_map(scalar)
 }
 
 fn scalar(value: &Value) -> Option<Cow<'_, str>> {

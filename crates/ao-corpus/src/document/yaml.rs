@@ -1,12 +1,10 @@
 //! The header's YAML, read within bounds.
-//!
-//! Most headers are plain `key: value` lines, and a corpus has tens of thousands of them: those are
-//! read here directly. Whatever is not plain beyond doubt goes to the full parser. Both give the
-//! same values: wherever assertions are on, in tests and in fuzzing, every plain header is read twice.
 
 use ao_contract::Extra;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
+
+use super::plain::Plain;
 
 /// Larger headers are not read: they are data, not a header.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
@@ -18,14 +16,21 @@ pub(super) struct Read {
     pub(super) doubt: Option<String>,
 }
 
-pub(super) fn read(header: &str) -> Read {
+/// How the fields of a header are known.
+pub(super) enum Header {
+    /// They are read where they stand.
+    Plain,
+    Read(Read),
+}
+
+pub(super) fn read(header: &str) -> Header {
     if header.len() > HEADER_BYTES_MAX {
         let doubt = format!("its header is larger than {HEADER_BYTES_MAX} bytes");
-        return Read { fields: Extra::new(), doubt: Some(doubt) };
+        return Header::Read(Read { fields: Extra::new(), doubt: Some(doubt) });
     }
-    let Some(fields) = plain(header) else { return full(header) };
-    debug_assert_eq!(full(header).fields, fields, "both readers must agree");
-    Read { fields, doubt: None }
+    let Some(plain) = Plain::of(header) else { return Header::Read(full(header)) };
+    debug_assert_eq!(full(header).fields, plain.all(), "both readers must agree");
+    Header::Plain
 }
 
 pub(super) fn full(header: &str) -> Read {
@@ -81,126 +86,11 @@ fn is_invisible(c: char) -> bool {
         || matches!(u32::from(c), 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFEFF)
 }
 
-/// Reads a header in which every line is beyond doubt; `None` leaves it to the full parser.
-pub(super) fn plain(header: &str) -> Option<Extra> {
-    let mut fields = Extra::new();
-    for line in header.split_inclusive('\n') {
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let (key, value) = line.split_once(':')?;
-        if !is_plain_key(key) || fields.contains_key(key) {
-            return None;
-        }
-        let value = plain_value(value.strip_prefix(' ')?)?;
-        fields.insert(key.to_owned(), value);
-    }
-    (!fields.is_empty()).then_some(fields)
-}
-
-fn is_plain_key(key: &str) -> bool {
-    let mut bytes = key.bytes();
-    bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
-        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        && !is_special_word(key)
-}
-
-fn plain_value(text: &str) -> Option<Value> {
-    if let Some(items) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        let items =
-            items.split(',').map(|item| plain_scalar(item.strip_prefix(' ').unwrap_or(item)));
-        return items.collect::<Option<Vec<_>>>().map(Value::Array);
-    }
-    plain_scalar(text)
-}
-
-/// Letters and a few signs that mean nothing in YAML; or a plain number.
-fn plain_scalar(text: &str) -> Option<Value> {
-    let bytes = text.as_bytes();
-    let (first, last) = (*bytes.first()?, *bytes.last()?);
-    if first.is_ascii_digit() {
-        return plain_number(text).or_else(|| plain_date(text));
-    }
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-./".contains(byte);
-    let is_word = first.is_ascii_alphabetic() && last != b' ' && bytes.iter().all(is_plain);
-    (is_word && !is_special_word(text)).then(|| Value::String(text.to_owned()))
-}
-
-/// Words that some version of YAML reads as something else.
-fn is_special_word(text: &str) -> bool {
-    const SPECIAL: [&str; 12] =
-        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
-    SPECIAL.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-fn plain_number(text: &str) -> Option<Value> {
-    let (whole, part) = text.split_once('.').map_or((text, None), |(a, b)| (a, Some(b)));
-    let is_digits = |text: &str| {
-        !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if !is_digits(whole) || (whole.len() > 1 && whole.starts_with('0')) {
-        return None;
-    }
-    match part {
-        None => Some(Value::Number(whole.parse::<u64>().ok()?.into())),
-        Some(part) if is_digits(part) => Number::from_f64(text.parse().ok()?).map(Value::Number),
-        Some(_) => None,
-    }
-}
-
-/// `2026-04-01` and nothing after it.
-fn plain_date(text: &str) -> Option<Value> {
-    let is_date = text.len() == 10
-        && text.bytes().enumerate().all(|(at, byte)| {
-            if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() }
-        });
-    is_date.then(|| Value::String(text.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-
-    #[test]
-    fn plain_headers_are_read_as_the_full_parser_reads_them() {
-        let headers = [
-            "id: learning-2026-04-15-003130\ntype: learning\ndate: 2026-04-15\n",
-            "utility: 0.72\nreward_count: 0\nconfidence: 1.50\r\ntags: [arch, session]\n",
-            "tags: [1, 2.5, a b]\npath: a/b.md\n",
-        ];
-        for header in headers {
-            let fast = plain(header).unwrap();
-            assert_eq!(fast, full(header).fields, "{header}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_plain_is_left_to_the_full_parser() {
-        for header in [
-            "a: no\n",
-            "a: yes # really\n",
-            "a: 'x'\n",
-            "a:\n  b: 1\n",
-            "a: 1\na: 2\n",
-            "a: .nan\n",
-            "a: 010\n",
-            "a: &x y\n",
-            "- a\n",
-            "",
-            "# only\n",
-            "a: [x, [y]]\n",
-            "a: [ x ]\n",
-            "a: 1e3\n",
-            "a: b: c\n",
-            "a: x \n",
-            "a: []\n",
-            "true: x\n",
-            "a: 12345678901\n",
-        ] {
-            assert_eq!(plain(header), None, "{header}");
-        }
-    }
 
     #[test]
     fn doubts() {

@@ -44,7 +44,7 @@ impl Rank {
             Some(Maturity::AntiPattern) => 0,
         };
         let counts = ["reward_count", "helpful_count", "hit_count"];
-        let sources = SOURCES.iter().filter(|key| document.field(key).is_some()).count();
+        let sources = SOURCES.iter().filter(|key| document.has(key)).count();
         let evidence = counts.iter().map(|key| document.count(key)).sum::<u64>() + sources as u64;
         let day = entry.date();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1")]

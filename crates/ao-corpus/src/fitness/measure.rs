@@ -97,7 +97,7 @@ pub fn has_provenance(document: &Document) -> bool {
         let heading = heading.to_lowercase();
         ["source", "evidence", "provenance"].iter().any(|word| heading.starts_with(word))
     };
-    ORIGINS.iter().any(|key| document.field(key).is_some())
+    ORIGINS.iter().any(|key| document.has(key))
         || sections(document.body())
             .iter()
             .any(|section| is_source(section.heading) && !section.text.trim().is_empty())

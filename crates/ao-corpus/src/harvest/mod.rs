@@ -63,7 +63,7 @@ pub fn harvest(
     let today = Whereabouts::of(corpus);
     let mut known = known_texts(corpus, &today);
     for entry in &corpus.entries {
-        hashes(&Value::Object(entry.document.fields().clone()), &mut |hash| {
+        hashes(&Value::Object(entry.document.fields().into_owned()), &mut |hash| {
             known.entry(hash.to_owned()).or_insert_with(|| Some(entry.path.clone()));
         });
     }

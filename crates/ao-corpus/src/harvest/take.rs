@@ -121,8 +121,8 @@ impl Taker<'_> {
         let document = &entry.document;
         let mut draft = document.draft();
         for key in JUDGED {
-            if let Some(value) = document.fields().get(key) {
-                draft.remove(key).set(&format!("harvest_{key}"), value.clone());
+            if let Some(value) = document.get(key) {
+                draft.remove(key).set(&format!("harvest_{key}"), value.into_owned());
             }
         }
         for key in LOCAL {
@@ -132,7 +132,7 @@ impl Taker<'_> {
         if let Some(id) = document.text("id").filter(|id| self.ids.contains(id.as_ref())) {
             draft.set("harvest_id", id.as_ref()).set("id", format!("{}-{id}", source.repo));
         }
-        if let Some(date) = entry.date().filter(|_| document.field("date").is_none()) {
+        if let Some(date) = entry.date().filter(|_| !document.has("date")) {
             draft.set("date", date.to_string());
         }
         draft
@@ -168,7 +168,7 @@ fn refuse(entry: &Entry) -> Result<(), String> {
     if document.maturity() == Some(Maturity::AntiPattern) {
         return Err("it is an anti-pattern there".into());
     }
-    let is_over = document.is_resolved() || document.field("retired_by").is_some();
+    let is_over = document.is_resolved() || document.has("retired_by");
     if entry.kind == Kind::Finding && is_over {
         return Err("it is a finding that is dealt with".into());
     }

@@ -9,8 +9,9 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use super::formula::{EXACT, PAIR, RERANKED, SATURATED_MAX, saturated};
-use super::question::{Asked, Question};
-use super::rank::{Matches, Ranked};
+use super::lanes::{self, Weighed};
+use super::question::{Asked, AskedWord, Question};
+use super::rank::Matches;
 use super::reader::Reader;
 use super::source::Broken;
 
@@ -23,17 +24,18 @@ const WEIGHTS: f64 = 224.0;
 /// More words than this are rounded up too far.
 const WORDS_MAX: usize = 32;
 /// More than these are ranked as a whole.
-const CANDIDATES_MAX: usize = 2 * RERANKED;
+const CANDIDATES_MAX: usize = 10 * RERANKED;
 
-const CHUNK: usize = 256;
+/// So many sums are looked at together.
+const CHUNK: usize = 64;
 
 /// How an entry stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contest {
     /// It has none of the words.
     Absent,
-    /// Its relevance, and all others of at least the relevance that a rival needs.
-    Decided { relevance: f64, rivals: Vec<Ranked> },
+    /// How many come before it.
+    Decided { before: usize },
     /// Too many could be rivals: rank them all.
     Open,
 }
@@ -53,7 +55,7 @@ impl Rows {
         Self { rows, made: 0.into() }
     }
 
-    fn of(&self, reader: &Reader, word: &super::question::AskedWord) -> Option<&[u8]> {
+    fn of(&self, reader: &Reader, word: &AskedWord) -> Option<&[u8]> {
         let slot = self.rows.get(word.id)?;
         if let Some(row) = slot.get() {
             return Some(row);
@@ -83,12 +85,14 @@ thread_local! {
     static SUMS: RefCell<Vec<u16>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tells how `entry` stands; `needed` says of its relevance what a rival needs.
+/// Tells how `entry` stands among all others. A score is the relevance times the factor of its entry,
+/// and no factor is greater than `factor_max`; equals come in the order of their numbers.
 pub(super) fn contest(
     reader: &Reader,
     question: &Question,
     entry: usize,
-    needed: impl FnOnce(f64) -> f64,
+    factors: &[f64],
+    factor_max: f64,
 ) -> Result<Contest, Broken> {
     let asked = Asked::of(reader, question)?;
     let mut matches = Matches::default();
@@ -99,37 +103,46 @@ pub(super) fn contest(
     if asked.words.len() > WORDS_MAX {
         return Ok(Contest::Open);
     }
-    let needed = needed(relevance);
+    let own = relevance * factors[entry];
+    let columns = Columns::of(reader, &asked)?;
     SUMS.with_borrow_mut(|sums| {
-        let scale = add_up(reader, &asked, &with_second(&asked), sums)?;
-        let bar = floor(needed * scale);
+        let scale = columns.add_up(&with_second(&asked), sums);
+        let bar = floor(own / factor_max * scale);
         let Some(candidates) = at_least(sums, bar, entry) else { return Ok(Contest::Open) };
-        let mut rivals = Vec::new();
+        let mut before = 0;
         let mut least_first = own_first;
         for other in candidates {
+            let factor = factors[other];
+            if columns.most(&asked, other) * factor < own * CLOSE {
+                continue;
+            }
             let (first, relevance) = matches.relevance(reader, &asked, other)?;
-            if relevance >= needed {
+            let order = (relevance * factor).total_cmp(&own).then(entry.cmp(&other));
+            if order.is_gt() {
                 least_first = least_first.min(first);
-                rivals.push(Ranked { entry: other, relevance });
+                before += 1;
             }
         }
-        // Only the best at the first look get a second one: all rivals must be among them.
+        // Only the best at the first look get a second one: the entry and all before it must be among them.
         let mut is_certain = has_few(sums, least_first * scale);
         if !is_certain {
             let firsts: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
-            let scale = add_up(reader, &asked, &firsts, sums)?;
+            let scale = columns.add_up(&firsts, sums);
             is_certain = has_few(sums, least_first * scale);
         }
-        Ok(if is_certain { Contest::Decided { relevance, rivals } } else { Contest::Open })
+        Ok(if is_certain { Contest::Decided { before } } else { Contest::Open })
     })
 }
+
+/// Sums in another order differ by less.
+const CLOSE: f64 = 1.0 - 1e-9;
 
 /// Everybody but `entry` who comes up to the bar, if they are not too many.
 fn at_least(sums: &[u16], bar: u16, entry: usize) -> Option<Vec<usize>> {
     let mut candidates = Vec::new();
     for (nth, chunk) in sums.chunks(CHUNK).enumerate() {
         // Most have nobody: this is told for many at a time.
-        if chunk.iter().fold(0, |most: u16, sum| most.max(*sum)) < bar {
+        if lanes::greatest(chunk) < bar {
             continue;
         }
         let all = chunk.iter().enumerate().map(|(at, sum)| (nth * CHUNK + at, *sum));
@@ -143,35 +156,99 @@ fn at_least(sums: &[u16], bar: u16, entry: usize) -> Option<Vec<usize>> {
 
 /// Whether no more entries come up to this than get a second look.
 fn has_few(sums: &[u16], least: f64) -> bool {
-    let least = floor(least);
-    sums.iter().map(|sum| usize::from(*sum >= least)).sum::<usize>() <= RERANKED
+    lanes::count_from(sums, floor(least)) <= RERANKED
 }
 
-/// Puts what each entry scores at most with these weights into `sums`; gives their scale.
-fn add_up(
-    reader: &Reader,
-    asked: &Asked,
-    weights: &[f64],
-    sums: &mut Vec<u16>,
-) -> Result<f64, Broken> {
-    sums.clear();
-    sums.resize(reader.entries, 0);
-    let all: f64 = weights.iter().sum();
-    let rows = reader.rows()?;
-    for (word, weight) in asked.words.iter().zip(weights) {
-        let weight = share(weight / all);
-        if let Some(row) = rows.of(reader, word) {
-            for (sum, byte) in sums.iter_mut().zip(row) {
-                *sum += u16::from(*byte) * weight;
-            }
-        } else {
-            reader.each_posting(&word.record, |other, title, body| {
-                let byte = byte(saturated(reader.resistance[other], title, body));
-                sums[other] += u16::from(byte) * weight;
-            })?;
-        }
+/// For each word of a question, what entries score for it at most.
+struct Columns<'a> {
+    entries: usize,
+    words: Vec<Column<'a>>,
+}
+
+enum Column<'a> {
+    /// A byte an entry.
+    Row(&'a [u8]),
+    /// Those that have the word, in order.
+    Some(Vec<(u32, u8)>),
+}
+
+impl<'a> Columns<'a> {
+    fn of(reader: &'a Reader, asked: &Asked) -> Result<Self, Broken> {
+        let rows = reader.rows()?;
+        let column = |word| match rows.of(reader, word) {
+            Some(row) => Ok(Column::Row(row)),
+            None => some(reader, word).map(Column::Some),
+        };
+        let words = asked.words.iter().map(column).collect::<Result<_, _>>()?;
+        Ok(Self { entries: reader.entries, words })
     }
-    Ok(WEIGHTS / all * (255.0 / SATURATED_MAX))
+
+    /// Puts what each entry scores at most with these weights into `sums`; gives their scale.
+    fn add_up(&self, weights: &[f64], sums: &mut Vec<u16>) -> f64 {
+        sums.clear();
+        sums.resize(self.entries, 0);
+        let all: f64 = weights.iter().sum();
+        let mut rows: Vec<Weighed<'_>> = Vec::with_capacity(self.words.len());
+        for (word, weight) in self.words.iter().zip(weights) {
+            let weight = share(weight / all);
+            match word {
+                Column::Row(row) => rows.push((row, weight)),
+                Column::Some(some) => {
+                    for (entry, byte) in some {
+                        sums[*entry as usize] += u16::from(*byte) * weight;
+                    }
+                }
+            }
+        }
+        lanes::add_rows(sums, &rows);
+        WEIGHTS / all * (255.0 / SATURATED_MAX)
+    }
+
+    /// What an entry scores for a word at most.
+    fn saturation(&self, word: usize, entry: usize) -> f64 {
+        let byte = match &self.words[word] {
+            Column::Row(row) => row[entry],
+            Column::Some(some) => {
+                let found = some.binary_search_by_key(&entry, |(entry, _)| *entry as usize);
+                found.map_or(0, |at| some[at].1)
+            }
+        };
+        f64::from(byte) * (SATURATED_MAX / 255.0)
+    }
+
+    /// What an entry scores at most, the second look included. An exact form scores no more than its
+    /// word; two neighbours one after the other no more than either, and near each other no more
+    /// than both together, if the entry has both.
+    fn most(&self, asked: &Asked, entry: usize) -> f64 {
+        let mut saturations = [0.0; WORDS_MAX];
+        let mut most = 0.0;
+        for (at, word) in asked.words.iter().enumerate() {
+            saturations[at] = self.saturation(at, entry);
+            most += word.weight * saturations[at];
+        }
+        for form in &asked.forms {
+            if let Some(word) = asked.word_of(form.id) {
+                most += EXACT * form.weight * saturations[word];
+            }
+        }
+        for pair in &asked.pairs {
+            let (one, other) = (saturations[pair.first], saturations[pair.second]);
+            if one > 0.0 && other > 0.0 {
+                most += PAIR * pair.weight * (one.min(other) + one + other);
+            }
+        }
+        most
+    }
+}
+
+/// The entries that have a word, each with what it scores for it at most.
+fn some(reader: &Reader, word: &AskedWord) -> Result<Vec<(u32, u8)>, Broken> {
+    let mut some = Vec::with_capacity(word.record.df as usize);
+    reader.each_posting(&word.record, |entry, title, body| {
+        let byte = byte(saturated(reader.resistance[entry], title, body));
+        some.push((u32::try_from(entry).unwrap_or(u32::MAX), byte));
+    })?;
+    Ok(some)
 }
 
 /// A share of all weights, rounded up: with [`WORDS_MAX`] words they add up to at most 256, and times

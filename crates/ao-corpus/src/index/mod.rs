@@ -15,6 +15,7 @@ mod facts;
 mod formula;
 mod image;
 mod interner;
+mod lanes;
 mod old;
 mod postings;
 mod question;
@@ -150,14 +151,16 @@ impl Index {
         }
     }
 
-    /// How an entry stands among all others; `needed` says of its relevance what a rival needs.
+    /// How an entry stands among all others, where a score is the relevance times the factor of its
+    /// entry and no factor is greater than `factor_max`.
     pub fn contest(
         &self,
         question: &Question,
         entry: usize,
-        needed: impl FnOnce(f64) -> f64,
+        factors: &[f64],
+        factor_max: f64,
     ) -> Result<Contest, Broken> {
-        contest::contest(&self.reader, question, entry, needed)
+        contest::contest(&self.reader, question, entry, factors, factor_max)
     }
 
     /// For whoever asks a thousand questions: words are found faster from then on.

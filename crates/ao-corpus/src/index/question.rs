@@ -78,6 +78,8 @@ pub(super) struct Asked {
     pub(super) unknown: u32,
     /// All forms of all stems, sorted, each with the place of its stem.
     word_of_form: Vec<(u32, usize)>,
+    /// For each word, the pairs that it is in.
+    pairs_of: Vec<Vec<usize>>,
     /// A bit a form, modulo the number of bits: most words of an entry were not asked for, and
     /// this says so at once.
     maybe: [u64; FILTER_WORDS],
@@ -131,7 +133,17 @@ impl Asked {
             maybe[slot] |= bit;
         }
         let pairs = pairs(&places, &words);
-        Ok(Self { words, forms, pairs, unknown, word_of_form, maybe })
+        let mut pairs_of = vec![Vec::new(); words.len()];
+        for (at, pair) in pairs.iter().enumerate() {
+            pairs_of[pair.first].push(at);
+            pairs_of[pair.second].push(at);
+        }
+        Ok(Self { words, forms, pairs, unknown, word_of_form, pairs_of, maybe })
+    }
+
+    /// The pairs that a word is in, by their places.
+    pub(super) fn pairs_of(&self, word: usize) -> &[usize] {
+        &self.pairs_of[word]
     }
 
     /// The place of the asked word that a form belongs to.

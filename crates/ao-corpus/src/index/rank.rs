@@ -127,7 +127,7 @@ pub(super) fn explain(
     matches.read(reader, &asked, entry)?;
     let mut parts = Vec::new();
     for (index, word) in asked.words.iter().enumerate() {
-        let (in_title, in_body) = matches.count(|hit| hit.word == index);
+        let Count { in_title, in_body } = matches.words[index];
         if in_title + in_body > 0 {
             let adds = word.weight * saturated(resistance, in_title, in_body);
             let words = word.text.clone();
@@ -149,31 +149,61 @@ pub(super) fn coverage(reader: &Reader, question: &Question, entry: usize) -> Re
     let (mut has, mut all) = (0.0, unknown);
     for (index, word) in asked.words.iter().enumerate() {
         all += word.worth;
-        if matches.hits.iter().any(|hit| hit.word == index) {
+        if matches.words[index].is_there() {
             has += word.worth;
         }
     }
     Ok(if all > 0.0 { has / all } else { 0.0 })
 }
 
-/// A word of the question that an entry has.
-#[derive(Debug, Clone, Copy)]
-struct Hit {
-    at: u32,
-    is_title: bool,
-    word: usize,
-    form: u32,
+/// How often something is in title and tags, and in the body.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    in_title: u32,
+    in_body: u32,
 }
 
-/// All words of the question that an entry has, in order.
+impl Count {
+    fn add(&mut self, is_title: bool) {
+        if is_title {
+            self.in_title += 1;
+        } else {
+            self.in_body += 1;
+        }
+    }
+
+    fn is_there(self) -> bool {
+        self.in_title + self.in_body > 0
+    }
+}
+
+/// Two words of the question, as they stand in an entry.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pair {
+    last_first: Option<u32>,
+    last_second: Option<u32>,
+    /// One after the other.
+    ordered: Count,
+    /// Near each other, in any order.
+    near: Count,
+}
+
+/// What an entry has of a question.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
-    hits: Vec<Hit>,
+    words: Vec<Count>,
+    forms: Vec<Count>,
+    pairs: Vec<Pair>,
 }
 
 impl Matches {
     fn read(&mut self, reader: &Reader, asked: &Asked, entry: usize) -> Result<(), Broken> {
-        self.hits.clear();
+        self.words.clear();
+        self.words.resize(asked.words.len(), Count::default());
+        self.forms.clear();
+        self.forms.resize(asked.forms.len(), Count::default());
+        self.pairs.clear();
+        self.pairs.resize(asked.pairs.len(), Pair::default());
         let words = reader.words(entry)?;
         let (title, heads) = (words.title, words.title + words.tags);
         words.each(|at, form| {
@@ -181,10 +211,37 @@ impl Matches {
                 // Neither the last word of the title and the first tag nor the last tag and the
                 // first word of the body are neighbours.
                 let gaps = u32::from(at >= title) + u32::from(at >= heads);
-                let is_title = at < heads;
-                self.hits.push(Hit { at: at + gaps * WINDOW, is_title, word, form });
+                self.meet(asked, word, form, at + gaps * WINDOW, at < heads);
             }
         })
+    }
+
+    /// The next word of the entry that was asked for.
+    fn meet(&mut self, asked: &Asked, word: usize, form: u32, at: u32, is_title: bool) {
+        self.words[word].add(is_title);
+        for (count, asked) in self.forms.iter_mut().zip(&asked.forms) {
+            if asked.id == form {
+                count.add(is_title);
+            }
+        }
+        let is_near = |last: Option<u32>| last.is_some_and(|last| at - last < WINDOW);
+        for place in asked.pairs_of(word) {
+            let pair = &mut self.pairs[*place];
+            if asked.pairs[*place].first == word {
+                if is_near(pair.last_second) {
+                    pair.near.add(is_title);
+                }
+                pair.last_first = Some(at);
+            } else {
+                if is_near(pair.last_first) {
+                    pair.near.add(is_title);
+                }
+                if pair.last_first.is_some_and(|last| at - last == 1) {
+                    pair.ordered.add(is_title);
+                }
+                pair.last_second = Some(at);
+            }
+        }
     }
 
     /// What an entry scores at the first look, and with the second: the same numbers, added up in
@@ -198,27 +255,14 @@ impl Matches {
         self.read(reader, asked, entry)?;
         let resistance = reader.resistance[entry];
         let mut first = 0.0;
-        for (index, word) in asked.words.iter().enumerate() {
-            let (in_title, in_body) = self.count(|hit| hit.word == index);
+        for (word, Count { in_title, in_body }) in asked.words.iter().zip(&self.words) {
             if in_title + in_body > 0 {
-                first += word.weight * saturated(resistance, in_title, in_body);
+                first += word.weight * saturated(resistance, *in_title, *in_body);
             }
         }
         let mut relevance = first;
         self.each_second(asked, resistance, |_, adds| relevance += adds);
         Ok((first, relevance))
-    }
-
-    fn count(&self, is_it: impl Fn(&Hit) -> bool) -> (u32, u32) {
-        let mut counts = (0, 0);
-        for hit in self.hits.iter().filter(|hit| is_it(hit)) {
-            if hit.is_title {
-                counts.0 += 1;
-            } else {
-                counts.1 += 1;
-            }
-        }
-        counts
     }
 
     /// Calls `each` with what exact forms and pairs add.
@@ -228,56 +272,22 @@ impl Matches {
         resistance: f64,
         mut each: impl FnMut(&dyn Fn() -> Part, f64),
     ) {
-        let mut tell =
-            |kind: PartKind, words: &dyn Fn() -> String, worth: f64, counts: (u32, u32)| {
-                let (in_title, in_body) = counts;
-                if in_title + in_body > 0 {
-                    let adds = worth * saturated(resistance, in_title, in_body);
-                    each(&|| Part { kind, words: words(), worth, in_title, in_body, adds }, adds);
-                }
-            };
-        for form in &asked.forms {
-            let counts = self.count(|hit| hit.form == form.id);
-            tell(PartKind::Exact, &|| form.text.clone(), EXACT * form.weight, counts);
+        let mut tell = |kind: PartKind, words: &dyn Fn() -> String, worth: f64, count: Count| {
+            let Count { in_title, in_body } = count;
+            if count.is_there() {
+                let adds = worth * saturated(resistance, in_title, in_body);
+                each(&|| Part { kind, words: words(), worth, in_title, in_body, adds }, adds);
+            }
+        };
+        for (form, count) in asked.forms.iter().zip(&self.forms) {
+            tell(PartKind::Exact, &|| form.text.clone(), EXACT * form.weight, *count);
         }
-        for pair in &asked.pairs {
-            let [ordered, near] = self.pairs(pair.first, pair.second);
+        for (pair, found) in asked.pairs.iter().zip(&self.pairs) {
             let words =
                 || format!("{} {}", asked.words[pair.first].text, asked.words[pair.second].text);
-            tell(PartKind::Neighbours, &words, PAIR * pair.weight, ordered);
-            tell(PartKind::Near, &words, PAIR * pair.weight, near);
+            tell(PartKind::Neighbours, &words, PAIR * pair.weight, found.ordered);
+            tell(PartKind::Near, &words, PAIR * pair.weight, found.near);
         }
-    }
-
-    /// How often two words follow each other, and how often they are near; in title and body.
-    fn pairs(&self, first: usize, second: usize) -> [(u32, u32); 2] {
-        let (mut ordered, mut near) = ((0, 0), (0, 0));
-        let (mut last_first, mut last_second): (Option<u32>, Option<u32>) = (None, None);
-        for hit in &self.hits {
-            let bump = |counts: &mut (u32, u32)| {
-                if hit.is_title {
-                    counts.0 += 1;
-                } else {
-                    counts.1 += 1;
-                }
-            };
-            let is_near = |last: Option<u32>| last.is_some_and(|last| hit.at - last < WINDOW);
-            if hit.word == first {
-                if is_near(last_second) {
-                    bump(&mut near);
-                }
-                last_first = Some(hit.at);
-            } else if hit.word == second {
-                if is_near(last_first) {
-                    bump(&mut near);
-                }
-                if last_first.is_some_and(|last| hit.at - last == 1) {
-                    bump(&mut ordered);
-                }
-                last_second = Some(hit.at);
-            }
-        }
-        [ordered, near]
     }
 }
 

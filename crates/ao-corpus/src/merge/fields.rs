@@ -1,5 +1,7 @@
 //! The headers of two copies become one.
 
+use std::borrow::Cow;
+
 use ao_contract::Extra;
 use serde_json::Value;
 
@@ -37,13 +39,13 @@ impl Style {
 pub(super) fn merge(draft: &mut Draft, survivor: &Entry, other: &Entry, style: Style) {
     let (ours, theirs) = (&survivor.document, &other.document);
     let mut differing = Extra::new();
-    for (key, value) in theirs.fields() {
+    for (key, value) in theirs.fields().as_ref() {
         let key = key.as_str();
         let is_text = matches!(key, "content" | "summary") && is_body(theirs, key);
-        if NOT_TAKEN.contains(&key) || is_text || theirs.field(key).is_none() {
+        if NOT_TAKEN.contains(&key) || is_text || !theirs.has(key) {
             continue;
         }
-        match ours.field(key) {
+        match ours.field(key).as_deref() {
             _ if key == "utility" => utility(draft, ours, theirs),
             _ if SUMS.contains(&key) => set(draft, key, ours.count(key) + theirs.count(key)),
             None => take(draft, theirs, key, style),
@@ -76,8 +78,8 @@ fn is_body(document: &Document, key: &str) -> bool {
 fn take(draft: &mut Draft, theirs: &Document, key: &str, style: Style) {
     if style == Style::Raw {
         draft.take(theirs, key);
-    } else if let Some(value) = theirs.fields().get(key) {
-        draft.set(key, value.clone());
+    } else if let Some(value) = theirs.get(key) {
+        draft.set(key, value.into_owned());
     }
 }
 
@@ -87,7 +89,7 @@ fn set(draft: &mut Draft, key: &str, value: impl Into<Value>) {
 
 /// The mean, each side with one more than the number of its rewards as weight.
 fn utility(draft: &mut Draft, ours: &Document, theirs: &Document) {
-    let said = |document: &Document| document.field("utility").map(|_| document.utility());
+    let said = |document: &Document| document.has("utility").then(|| document.utility());
     let Some(other) = said(theirs) else { return };
     let Some(own) = said(ours) else {
         draft.set("utility", rounded(other));
@@ -114,9 +116,9 @@ fn greatest(draft: &mut Draft, ours: &Document, theirs: &Document, key: &str) {
     };
     if let (Some(own), Some(other)) = (value(ours), value(theirs))
         && other > own
-        && let Some(value) = theirs.fields().get(key)
+        && let Some(value) = theirs.get(key)
     {
-        draft.set(key, value.clone());
+        draft.set(key, value.into_owned());
     }
 }
 
@@ -129,8 +131,8 @@ fn latest(draft: &mut Draft, ours: &Document, theirs: &Document, key: &str) -> b
         (None, Some(_)) => true,
         _ => false,
     };
-    if is_later && let Some(value) = theirs.fields().get(key) {
-        draft.set(key, value.clone());
+    if is_later && let Some(value) = theirs.get(key) {
+        draft.set(key, value.into_owned());
     }
     true
 }
@@ -166,8 +168,8 @@ fn lineage(draft: &mut Draft, ours: &Document, other: &Entry, differing: Extra) 
         }
     }
     draft.set(MERGED_FROM, names);
-    let map = |document: &Document| match document.field(MERGED_FIELDS) {
-        Some(Value::Object(map)) => map.clone(),
+    let map = |document: &Document| match document.field(MERGED_FIELDS).map(Cow::into_owned) {
+        Some(Value::Object(map)) => map,
         _ => Extra::new(),
     };
     let mut said = map(ours);

@@ -26,7 +26,7 @@ const REFERENCES_AN_ENTRY: usize = 64;
 /// The names of other entries in a document, without folders and endings.
 pub(super) fn of(document: &Document) -> Vec<String> {
     // One walk over the header is cheaper than a question for each of the fields.
-    let fields = document.fields().keys().filter(|key| FIELDS.contains(&key.as_str()));
+    let fields = document.keys().filter(|key| FIELDS.contains(key));
     let texts = fields.flat_map(|key| document.texts(key));
     let mut names: Vec<String> =
         texts.filter_map(|text| name(text.trim()).map(str::to_owned)).collect();

@@ -1,11 +1,12 @@
 //! MEASURE: how fit a corpus is, by questions and on a day that are fixed for the run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ao_contract::RetrievalBench;
 use ao_corpus::bench::Questions;
 use ao_corpus::fitness::{self, Fitness, Inputs, fitness};
-use ao_corpus::{CLOSED, Corpus, Logs, Tree};
+use ao_corpus::{CLOSED, Corpus, Logs, SEARCHED, Tree};
 use jiff::civil::Date;
 
 use super::{Failed, Stage, Work};
@@ -43,8 +44,9 @@ pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Base
 /// Measures the corpus as it is on disk.
 pub(crate) fn measure_live(work: &Work) -> Result<Measured, Failed> {
     let fail = Failed::at(Stage::Measure);
-    let corpus = Corpus::read(&work.agents, &CLOSED).map_err(|error| fail(error.to_string()))?;
-    let tree = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
+    let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
+    let corpus = all.within(&CLOSED);
+    let tree = Tree::of(Arc::new(all));
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus));
     Ok(measure(&corpus, fitness::copies(&tree), baseline))
 }

@@ -1,12 +1,13 @@
 //! INGEST and REDUCE: from the corpus as it is to edits, each with its reason.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ao_contract::RunStage;
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::fitness;
 use ao_corpus::{
-    CLOSED, Closing, Corpus, Kind, Ledger, Logs, Settings as Closed, Tree, close_loop,
+    CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
 };
 use ao_tree::{Action, Edit};
 
@@ -59,21 +60,24 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     let progress = &work.progress;
     progress.stage(RunStage::Ingest, "reading the corpus");
     let fail = Failed::at(Stage::Ingest);
-    let corpus = Corpus::read(&work.agents, &CLOSED).map_err(|error| fail(error.to_string()))?;
+    let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
+    let all = Arc::new(all);
+    let corpus = all.within(&CLOSED);
     let mut fixed = Fixed::new();
     for _ in 0..TURNS_MAX {
         progress.stage(RunStage::Ingest, "looking for what is new");
         let ingested = ingest(work, &corpus, &fixed)?;
         progress.stage(RunStage::Reduce, "judging pending learnings and feedback");
         let closing = close(work, &corpus, &ingested, &fixed)?;
-        let plan = reduce(work, &ingested, &closing, &fixed)?;
-        let prior = ingested.edits().iter().chain(&closing.edits);
-        let refused = refused(work, &plan, &prior.map(|edit| edit.path.as_str()).collect())?;
+        let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
+        let plan = reduce(work, &all, &prior, &fixed)?;
+        let prior = prior.iter().map(|edit| edit.path.as_str()).collect();
+        let refused = refused(work, &plan, &prior)?;
         if refused.is_empty() {
             let mut proposal = Proposal { ingested, closing, plan, measured: None };
             if !proposal.plan.edits.is_empty() {
                 progress.stage(RunStage::Measure, "measuring the corpus before and after");
-                proposal.measured = Some(measured(work, &corpus, &proposal)?);
+                proposal.measured = Some(measured(work, (&all, &corpus), &proposal)?);
             }
             return Ok(proposal);
         }
@@ -107,17 +111,11 @@ fn close(
     Ok(closing)
 }
 
-fn reduce(
-    work: &Work,
-    ingested: &Ingested,
-    closing: &Closing,
-    fixed: &Fixed,
-) -> Result<Plan, Failed> {
+fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Result<Plan, Failed> {
     fault("reduce").map_err(Failed::at(Stage::Reduce))?;
-    let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
     let parts = Parts { dedup: true, prune: true, sweep: true };
-    let asked = Asked { parts, as_of: None, fixed, prior: &prior };
-    plan(&work.agents, asked, &|what| work.progress.doing(what))
+    let asked = Asked { parts, as_of: None, fixed, prior };
+    plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))
 }
 
@@ -153,7 +151,7 @@ fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Fa
 
 fn measured(
     work: &Work,
-    corpus: &Corpus,
+    (all, corpus): (&Arc<Corpus>, &Corpus),
     proposal: &Proposal,
 ) -> Result<(Measured, Measured), Failed> {
     let fail = Failed::at(Stage::Measure);
@@ -161,8 +159,7 @@ fn measured(
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus));
     let Plan { edits, copies, .. } = &proposal.plan;
     let before = if proposal.has_new_texts(corpus) {
-        let live = Tree::list(&work.agents).map_err(|error| fail(error.to_string()))?;
-        fitness::copies(&live)
+        fitness::copies(&Tree::of(Arc::clone(all)))
     } else {
         copies.before.clone()
     };

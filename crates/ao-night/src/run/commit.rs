@@ -129,8 +129,8 @@ fn stripped(agents: &std::path::Path, proposal: &Proposal, outcome: &Outcome) ->
     for change in &outcome.changes {
         let wanted = proposal.plan.tree.change(&change.path).flatten();
         let (Some(wanted), Some(now)) = (wanted, live.original(&change.path)) else { continue };
-        for key in wanted.document.fields().keys() {
-            if !now.document.fields().contains_key(key) {
+        for key in wanted.document.keys() {
+            if now.document.get(key).is_none() {
                 stripped.push(format!("{}: {key}", change.path));
             }
         }

@@ -1,6 +1,7 @@
 //! `ao metrics`: how the knowledge is doing.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use ao_contract::{Exit, MetricsHealth, Unit};
 use ao_corpus::fitness::{self, Inputs, METRICS, fitness};
@@ -49,9 +50,10 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let agents = repo.agents();
     let read = repo.read()?;
     let corpus = Corpus::read(&agents, &SEARCHED).map_err(|error| unreadable(&error))?;
+    let corpus = Arc::new(corpus);
     let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
     let log = Logs::citation_log(&agents).map_err(|error| unreadable(&error))?;
-    let tree = Tree::list(&agents).map_err(|error| unreadable(&error))?;
+    let tree = Tree::of(Arc::clone(&corpus));
     let questions = fitness::questions(&corpus, &log);
     let inputs = Inputs {
         as_of: arguments.as_of,

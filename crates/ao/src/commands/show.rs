@@ -75,7 +75,7 @@ fn answer(entry: &Entry, name: &str, over: &[String], printer: &Printer) {
     let mut text = String::new();
     let _ = writeln!(text, "{}", paint(STRONG, &shown(&entry.title())));
     let _ = writeln!(text, "{}", paint(FAINT, &shown(&format!("{AGENTS}/{}", entry.path))));
-    for (key, value) in document.fields() {
+    for (key, value) in document.fields().as_ref() {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let _ = writeln!(text, "{} {}", paint(FAINT, &format!("{}:", shown(key))), shown(&value));
     }

@@ -6,6 +6,7 @@ mod tell;
 use std::io::{BufRead, IsTerminal, Write};
 
 use ao_contract::{DefragStatus, Exit};
+use ao_corpus::Tree;
 use ao_corpus::defrag::{Asked, DefragError, Parts, Plan, plan};
 use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
@@ -133,7 +134,9 @@ fn planned(
     let tell = |what: &str| printer.note(what);
     settle(door, |fixed| {
         let (parts, as_of) = (arguments.parts(), arguments.as_of);
-        let planned = plan(&repo.agents(), Asked { parts, as_of, fixed, prior: &[] }, &tell);
+        let asked = Asked { parts, as_of, fixed, prior: &[] };
+        let tree = Tree::list(&repo.agents()).map_err(DefragError::Io);
+        let planned = tree.and_then(|tree| plan(&repo.agents(), tree, asked, &tell));
         planned.map_err(|error| match error {
             DefragError::Io(_) => Failure::new(Exit::Failed, error.to_string())
                 .hint("nothing was changed; put right what is named, then run the command again"),

@@ -53,8 +53,9 @@ impl Stage {
         let parts = Parts { dedup: true, prune: false, sweep: false };
         let fixed = BTreeMap::new();
         let asked = Asked { parts, as_of: None, fixed: &fixed, prior: &[] };
-        let plan =
-            defrag::plan(&self.repo.agents(), asked, &|_| {}).map_err(|error| broken(&error))?;
+        let tree = ao_corpus::Tree::list(&self.repo.agents()).map_err(|error| broken(&error))?;
+        let plan = defrag::plan(&self.repo.agents(), tree, asked, &|_| {})
+            .map_err(|error| broken(&error))?;
         tell(&plan.report, printer);
         self.make("consolidated", plan.edits)?;
         let is_old_name_found = self.is_old_name_found(&plan.report)?;
