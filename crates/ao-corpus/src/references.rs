@@ -52,13 +52,14 @@ pub struct Wanted {
     by_name: HashMap<String, Vec<usize>>,
     /// Whether any name has so many bytes: most words of a text are shorter.
     lengths: Vec<bool>,
+    shortest: usize,
     /// Names with signs that end a word: these are looked for letter by letter.
     odd: Vec<(String, usize)>,
 }
 
 impl Wanted {
     pub fn new(targets: Vec<Names>) -> Self {
-        let mut wanted = Self { targets, ..Self::default() };
+        let mut wanted = Self { targets, shortest: usize::MAX, ..Self::default() };
         for (target, names) in wanted.targets.iter().enumerate() {
             for name in names.all().filter(|name| name.len() >= NAME_BYTES_MIN) {
                 if name.chars().all(is_name_char) {
@@ -66,6 +67,7 @@ impl Wanted {
                         wanted.lengths.resize(name.len() + 1, false);
                     }
                     wanted.lengths[name.len()] = true;
+                    wanted.shortest = wanted.shortest.min(name.len());
                     let known = wanted.by_name.entry(name.to_owned()).or_default();
                     if !known.contains(&target) {
                         known.push(target);
@@ -99,6 +101,8 @@ impl Wanted {
 
     /// Which entries a run of name characters may mean.
     fn meant<'a>(&'a self, run: &'a str) -> impl Iterator<Item = usize> + 'a {
+        // What is shorter than every name has no name in it.
+        let run = if run.len() < self.shortest { "" } else { run };
         let last = run.rsplit_once('/').map_or(run, |(_, last)| last);
         let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
         let find = |name: &str| {

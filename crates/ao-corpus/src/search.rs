@@ -7,7 +7,7 @@
 use ao_contract::Maturity;
 use jiff::civil::Date;
 
-use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED, Ranked};
+use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED, Ranked, Rows};
 
 /// Utility 1 adds this, utility 0 takes it away, utility 0.5 is neutral.
 pub const UTILITY_AMOUNT: f64 = 0.05;
@@ -129,6 +129,7 @@ pub struct Places<'a> {
     pub index: &'a Index,
     /// What each entry's own words about itself multiply its relevance by.
     factors: Vec<f64>,
+    rows: Rows,
 }
 
 impl<'a> Places<'a> {
@@ -136,13 +137,13 @@ impl<'a> Places<'a> {
         let now = index.newest();
         let factor = |entry| Ok(Amounts::of(&index.weights(entry)?, now).factor());
         let factors = (0..index.len()).map(factor).collect::<Result<_, Broken>>()?;
-        Ok(Self { index, factors })
+        Ok(Self { index, factors, rows: index.rows()? })
     }
 
     /// The place of an entry among the first `within`, if it can be told without ranking everything.
     pub fn quick(&self, question: &Question, path: &str, within: usize) -> Result<Place, Broken> {
         let Some(entry) = self.index.find(path)? else { return Ok(Place::Beyond) };
-        Ok(match self.index.contest(question, entry, &self.factors, FACTOR_MAX)? {
+        Ok(match self.index.contest(&self.rows, question, entry, &self.factors, FACTOR_MAX)? {
             Contest::Decided { before } if before < within => {
                 Place::At(u32::try_from(before + 1).unwrap_or(u32::MAX))
             }

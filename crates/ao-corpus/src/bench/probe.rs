@@ -6,7 +6,7 @@
 //! entries share, in an order that others use too. Noise has no such sentence, so an entry whose text was lost has no probe, and that
 //! is a miss: a bench that asked noise for its own noise would find it well.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::corpus::Entry;
@@ -50,22 +50,31 @@ impl Usage {
             crate::files::in_parallel(probed, |entry| sentences(entry.document.body()));
         let mut wanted = Wanted::default();
         for sentence in looked.iter().flatten() {
-            wanted.pairs.extend(pairs_of(sentence));
-            wanted.words.extend(sentence.iter().map(String::as_str));
+            for pair in pairs_of(sentence) {
+                wanted.pairs.number(pair);
+            }
+            for word in sentence {
+                wanted.words.number(hash_from(EMPTY, word));
+            }
         }
-        let (mut counts, mut pairs) = (HashMap::new(), HashMap::new());
+        let mut counts = (vec![0_usize; wanted.words.len()], vec![0_usize; wanted.pairs.len()]);
         for part in entries.chunks(ENTRIES_AT_ONCE) {
-            for (words, neighbours) in crate::files::in_parallel(part, |entry| wanted.met(entry)) {
+            for (words, pairs) in crate::files::in_parallel(part, |entry| wanted.met(entry)) {
                 for word in words {
-                    *counts.entry(word.to_owned()).or_insert(0) += 1;
+                    counts.0[word] += 1;
                 }
-                for pair in neighbours {
-                    *pairs.entry(pair).or_insert(0) += 1;
+                for pair in pairs {
+                    counts.1[pair] += 1;
                 }
             }
         }
-        drop(wanted);
-        let mut usage = Self { entries: entries.len(), counts, pairs, usual_share: 0.0 };
+        let count = |word: &String| Some(counts.0[wanted.words.number_of(hash_from(EMPTY, word))?]);
+        let words = looked.iter().flatten().flatten();
+        let by_word = words.filter_map(|word| Some((word.clone(), count(word)?))).collect();
+        let by_pair =
+            wanted.pairs.numbers.iter().map(|(pair, at)| (*pair, counts.1[*at])).collect();
+        let mut usage =
+            Self { entries: entries.len(), counts: by_word, pairs: by_pair, usual_share: 0.0 };
         let is_sentence = |sentence: &&Vec<String>| SENTENCE_WORDS.contains(&sentence.len());
         let mut shares: Vec<f64> =
             looked.iter().flatten().filter(is_sentence).map(|s| usage.shared(s)).collect();
@@ -156,32 +165,65 @@ struct Askable {
 
 /// What is counted: a corpus has many words that nobody asks about.
 #[derive(Debug, Default)]
-struct Wanted<'a> {
-    words: HashSet<&'a str>,
-    pairs: HashSet<u64>,
+struct Wanted {
+    words: Numbers,
+    pairs: Numbers,
 }
 
-impl Wanted<'_> {
+/// Hashes, by the order in which they were met.
+#[derive(Debug, Default)]
+struct Numbers {
+    numbers: HashMap<u64, usize>,
+}
+
+impl Numbers {
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn number(&mut self, hash: u64) {
+        let next = self.numbers.len();
+        self.numbers.entry(hash).or_insert(next);
+    }
+
+    fn number_of(&self, hash: u64) -> Option<usize> {
+        self.numbers.get(&hash).copied()
+    }
+}
+
+impl Wanted {
     /// The wanted words and neighbours that an entry has; each once.
-    fn met(&self, entry: &Entry) -> (BTreeSet<&str>, BTreeSet<u64>) {
-        let (mut words, mut neighbours) = (BTreeSet::new(), BTreeSet::new());
-        for sentence in sentences(entry.document.body()) {
-            neighbours.extend(pairs_of(&sentence).filter(|pair| self.pairs.contains(pair)));
-            words.extend(sentence.iter().filter_map(|word| self.words.get(word.as_str()).copied()));
+    fn met(&self, entry: &Entry) -> (Vec<usize>, Vec<usize>) {
+        let (mut found_words, mut found_pairs) = (Vec::new(), Vec::new());
+        each_sentence(entry.document.body(), |sentence| {
+            let mut before: Option<u64> = None;
+            words::each_word(sentence, |word| {
+                found_words.extend(self.words.number_of(hash_from(EMPTY, word)));
+                if let Some(before) = before {
+                    found_pairs.extend(self.pairs.number_of(hash_from(before, word)));
+                }
+                before = Some(hash_from(hash_from(EMPTY, word), " "));
+            });
+        });
+        for found in [&mut found_words, &mut found_pairs] {
+            found.sort_unstable();
+            found.dedup();
         }
-        (words, neighbours)
+        (found_words, found_pairs)
     }
 }
 
 /// Each two neighbours as a number.
 fn pairs_of(sentence: &[String]) -> impl Iterator<Item = u64> {
-    sentence.windows(2).map(|two| {
-        let bytes = two[0].bytes().chain([b' ']).chain(two[1].bytes());
-        // FNV-1a: that two pairs fall together is rare, and does no harm.
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
-    })
+    sentence.windows(2).map(|two| hash_from(hash_from(hash_from(EMPTY, &two[0]), " "), &two[1]))
+}
+
+/// The hash of nothing.
+const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a of a text behind another one: that two fall together is rare, and does no harm.
+fn hash_from(before: u64, text: &str) -> u64 {
+    text.bytes().fold(before, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The same on every machine, and nothing to do with what names look like.
@@ -195,16 +237,20 @@ pub(super) fn hash(text: &str) -> u64 {
 /// The sentences under the headings, as words.
 fn sentences(body: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
+    each_sentence(body, |sentence| {
+        let mut words = Vec::new();
+        words::each_word(sentence, |word| words.push(word.to_owned()));
+        found.push(words);
+    });
+    found
+}
+
+fn each_sentence(body: &str, mut each: impl FnMut(&str)) {
     for section in sections(body) {
         for line in section.text.lines() {
-            for sentence in split(line) {
-                let mut words = Vec::new();
-                words::each_word(sentence, |word| words.push(word.to_owned()));
-                found.push(words);
-            }
+            split(line).into_iter().for_each(&mut each);
         }
     }
-    found
 }
 
 /// At the signs that end a sentence, where a space or the end of the line follows.

@@ -83,8 +83,7 @@ pub(super) fn dedup(
             Some(index) => index,
             None => Index::of_tree(tree)?,
         };
-        let places = Places::of(&index)?;
-        let round = Round { base: tree, queue, places: &places, done: &done };
+        let round = Round { base: tree, queue, index: &index, done: &done };
         let (refused, kept) = round.run(found.clusters)?;
         let Some(kept) = kept else {
             done.refused.extend(refused);
@@ -204,7 +203,7 @@ struct Round<'a> {
     base: &'a Tree,
     queue: &'a Queue,
     /// Of the base.
-    places: &'a Places<'a>,
+    index: &'a Index,
     done: &'a Done,
 }
 
@@ -237,7 +236,7 @@ impl Round<'_> {
             if merges.is_empty() {
                 break;
             }
-            let index = self.places.index.after(&after, &after.changed_since(self.base))?;
+            let index = self.index.after(&after, &after.changed_since(self.base))?;
             let lost = self.ask_after(&mut merges, &Places::of(&index)?)?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
@@ -273,10 +272,11 @@ impl Round<'_> {
                 members.into_iter().map(move |member| (survivor.clone(), member))
             })
             .collect();
+        let places = Places::of(self.index)?;
         let ask = |(survivor, member): &(String, Member)| -> Result<Option<Certificate>, Broken> {
             let entries = (self.base.entry(survivor), self.base.entry(&member.path));
             let (Some(survivor), Some(entry)) = entries else { return Ok(None) };
-            certificate::ask_before(self.places, &entry, Some(&survivor)).map(Some)
+            certificate::ask_before(&places, &entry, Some(&survivor)).map(Some)
         };
         let asked = in_parallel(&pairs, ask);
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();

@@ -53,7 +53,14 @@ impl<'a> Plain<'a> {
     }
 
     pub(super) fn get(self, key: &str) -> Option<Field<'a>> {
-        self.fields().find(|field| field.key == key)
+        let mut rest = self.0;
+        loop {
+            // Lines that belong to another key begin with a space or a dash.
+            if rest.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')) {
+                return Field::cut(&mut rest);
+            }
+            rest = &rest[memchr::memchr(b'\n', rest.as_bytes())? + 1..];
+        }
     }
 
     pub(super) fn all(self) -> Extra {
@@ -66,7 +73,8 @@ impl<'a> Field<'a> {
     /// Cuts the first field off.
     fn cut(rest: &mut &'a str) -> Option<Self> {
         let line = cut_line(rest);
-        let (key, line) = line.split_once(':')?;
+        let colon = memchr::memchr(b':', line.as_bytes())?;
+        let (key, line) = (&line[..colon], &line[colon + 1..]);
         let from = *rest;
         while rest.starts_with(INDENT) || rest.starts_with(ITEM) {
             cut_line(rest);
@@ -102,7 +110,8 @@ impl<'a> Field<'a> {
 
 /// A line without its end.
 fn cut_line<'a>(rest: &mut &'a str) -> &'a str {
-    let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+    let end = memchr::memchr(b'\n', rest.as_bytes());
+    let (line, after) = end.map_or((*rest, ""), |end| (&rest[..end], &rest[end + 1..]));
     *rest = after;
     line.strip_suffix('\r').unwrap_or(line)
 }

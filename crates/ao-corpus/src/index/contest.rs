@@ -42,7 +42,7 @@ pub enum Contest {
 
 /// For common words, what each entry scores for the word at most: a byte an entry.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub struct Rows {
     /// By the number of the stem.
     rows: Vec<OnceLock<Box<[u8]>>>,
     /// Their bytes so far.
@@ -89,6 +89,7 @@ thread_local! {
 /// and no factor is greater than `factor_max`; equals come in the order of their numbers.
 pub(super) fn contest(
     reader: &Reader,
+    rows: &Rows,
     question: &Question,
     entry: usize,
     factors: &[f64],
@@ -104,7 +105,7 @@ pub(super) fn contest(
         return Ok(Contest::Open);
     }
     let own = relevance * factors[entry];
-    let columns = Columns::of(reader, &asked)?;
+    let columns = Columns::of(reader, rows, &asked)?;
     SUMS.with_borrow_mut(|sums| {
         let scale = columns.add_up(&with_second(&asked), sums);
         let bar = floor(own / factor_max * scale);
@@ -173,8 +174,7 @@ enum Column<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(reader: &'a Reader, asked: &Asked) -> Result<Self, Broken> {
-        let rows = reader.rows()?;
+    fn of(reader: &Reader, rows: &'a Rows, asked: &Asked) -> Result<Self, Broken> {
         let column = |word| match rows.of(reader, word) {
             Some(row) => Ok(Column::Row(row)),
             None => some(reader, word).map(Column::Some),
@@ -264,8 +264,8 @@ fn floor(value: f64) -> u16 {
     (value * (1.0 - 1e-9)).floor().clamp(1.0, f64::from(u16::MAX)) as u16
 }
 
-/// What each word can bring with the second look: an exact form scores no more than its word, two
-/// neighbours one after the other no more than half of both, near each other no more than both.
+/// What each word can bring with the second look: see [`Columns::most`]. What is no more than either
+/// of two is no more than half of both.
 fn with_second(asked: &Asked) -> Vec<f64> {
     let mut weights: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
     for form in &asked.forms {

@@ -25,7 +25,7 @@ mod source;
 mod vocabulary;
 
 pub use cache::{Keep, Opened, Place, State};
-pub use contest::Contest;
+pub use contest::{Contest, Rows};
 pub use draft::Text;
 pub use entry::facts_of;
 pub use facts::{Facts, Sight};
@@ -155,17 +155,23 @@ impl Index {
     /// entry and no factor is greater than `factor_max`.
     pub fn contest(
         &self,
+        rows: &Rows,
         question: &Question,
         entry: usize,
         factors: &[f64],
         factor_max: f64,
     ) -> Result<Contest, Broken> {
-        contest::contest(&self.reader, question, entry, factors, factor_max)
+        contest::contest(&self.reader, rows, question, entry, factors, factor_max)
     }
 
     /// For whoever asks a thousand questions: words are found faster from then on.
     pub fn prepare(&self) -> Result<(), Broken> {
-        self.reader.rows().map(drop)
+        self.reader.prepare().map(drop)
+    }
+
+    /// What [`Index::contest`] needs, made as words are asked for.
+    pub fn rows(&self) -> Result<Rows, Broken> {
+        Ok(Rows::new(self.reader.prepare()?))
     }
 
     /// The number of an entry.

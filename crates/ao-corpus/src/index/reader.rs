@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 
 use super::bytes::Cursor;
-use super::contest::Rows;
 use super::draft::Stamp;
 use super::facts::{Facts, WEIGHED_BYTES, Weighed, pack, read_names, unpack};
 use super::formula::Totals;
@@ -70,7 +69,6 @@ type Numbers = HashMap<Box<[u8]>, usize>;
 struct Quick {
     stems: Numbers,
     forms: Numbers,
-    rows: Rows,
 }
 
 /// An index that is open.
@@ -101,15 +99,14 @@ impl Reader {
         Ok(Self { image, whole, entries, resistance, quick: OnceLock::new() })
     }
 
-    /// What makes many questions quick.
-    pub(super) fn rows(&self) -> Result<&Rows, Broken> {
+    /// Makes many questions quick; gives the number of stems.
+    pub(super) fn prepare(&self) -> Result<usize, Broken> {
         if let Some(quick) = self.quick.get() {
-            return Ok(&quick.rows);
+            return Ok(quick.stems.len());
         }
         let stems = self.numbers(Section::StemEnds, Section::Stems)?;
         let forms = self.numbers(Section::FormEnds, Section::Forms)?;
-        let rows = Rows::new(stems.len());
-        Ok(&self.quick.get_or_init(|| Quick { stems, forms, rows }).rows)
+        Ok(self.quick.get_or_init(|| Quick { stems, forms }).stems.len())
     }
 
     fn numbers(&self, ends: Section, texts: Section) -> Result<Numbers, Broken> {

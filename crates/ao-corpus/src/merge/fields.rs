@@ -32,10 +32,6 @@ pub(super) enum Style {
     Anew,
 }
 
-impl Style {
-    pub(super) const ALL: [Self; 2] = [Self::Raw, Self::Anew];
-}
-
 pub(super) fn merge(draft: &mut Draft, survivor: &Entry, other: &Entry, style: Style) {
     let (ours, theirs) = (&survivor.document, &other.document);
     let mut differing = Extra::new();

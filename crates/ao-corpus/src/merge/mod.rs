@@ -26,11 +26,8 @@ pub const SIZE_PERCENT_MAX: usize = 120;
 /// The survivor with everything that only `other` has.
 pub fn merge(survivor: &Entry, other: &Entry) -> Result<Entry, EditError> {
     // As it was written if that can be; a field that leans on another one is written anew.
-    let document = fields::Style::ALL
-        .into_iter()
-        .map(|style| merge_in(survivor, other, style))
-        .reduce(Result::or)
-        .unwrap_or_else(|| Err(EditError::NotExact("the header".into())))?;
+    let document = merge_in(survivor, other, fields::Style::Raw)
+        .or_else(|_| merge_in(survivor, other, fields::Style::Anew))?;
     Ok(Entry { path: survivor.path.clone(), kind: survivor.kind, document })
 }
 
