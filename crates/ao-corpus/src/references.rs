@@ -243,10 +243,8 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            let rest = text.get(at..)?;
-            let start = at + rest.find(is_name_char)?;
-            let run = &text[start..];
-            let end = start + run.find(|c| !is_name_char(c)).unwrap_or(run.len());
+            let start = next(text, at, is_name_char)?;
+            let end = next(text, start, |c| !is_name_char(c)).unwrap_or(text.len());
             at = end;
             // In JSON a backslash makes the letter after it a sign.
             let start = if text[..start].ends_with('\\') {
@@ -262,6 +260,24 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
             }
         }
     })
+}
+
+/// Where the next such character is. A search for a closure in a text decodes every character, and
+/// almost all of them are bytes.
+fn next(text: &str, from: usize, is_it: impl Fn(char) -> bool) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < bytes.len() {
+        let c = match bytes[at] {
+            byte if byte.is_ascii() => char::from(byte),
+            _ => text[at..].chars().next()?,
+        };
+        if is_it(c) {
+            return Some(at);
+        }
+        at += c.len_utf8();
+    }
+    None
 }
 
 /// A file with its references rewritten. Of a file of JSON lines only lines that are JSON are

@@ -19,24 +19,28 @@ use crate::search::{Place, Places};
 pub const COUNTED_MIN: usize = 4;
 /// Who is not among the first so many is not found.
 pub const FOUND_WITHIN: usize = 10;
-/// A question that finds an entry among the first so many asks for it; one that finds it later asks
-/// for something that many entries are about.
-pub const STRONG_WITHIN: u32 = 2;
+/// Where no copies are known, as many entries may come before as a copy would.
+const PAIR: u32 = 2;
 /// Stands before a certificate among the sources of a change.
 pub const SOURCE_PREFIX: &str = "certificate:";
 
-/// Asks about an entry that goes, of the corpus as it is.
+/// Asks about an entry that goes, of the corpus as it is. A question that finds an entry behind no
+/// more than its own copies asks for it; one that finds it later asks for something that many entries
+/// are about. `copies` is how many there are, the entry among them.
 pub fn ask_before(
     places: &Places<'_>,
     entry: &Entry,
     successor: Option<&Entry>,
+    copies: u32,
 ) -> Result<Certificate, Broken> {
     let titled: Vec<&Entry> = successor.into_iter().collect();
     let mut asked: Vec<Probe> = Vec::new();
     // What asks for many entries is asked last, and only for want of better.
     let mut vague: Vec<Probe> = Vec::new();
     for (kind, query) in probes::probes(entry, &titled, places.index)? {
-        if asked.iter().filter(|probe| is_strong(probe)).count() >= PROBES_MIN {
+        if asked.iter().filter(|probe| probe.before.is_some_and(|at| at <= copies)).count()
+            >= PROBES_MIN
+        {
             break;
         }
         let place = places.quick(&Question::new(&query), &entry.path, FOUND_WITHIN)?;
@@ -64,11 +68,6 @@ pub fn ask_before(
         probes: asked,
         extra: Extra::default(),
     })
-}
-
-/// Whether a question asks for this entry and hardly for any other.
-fn is_strong(probe: &Probe) -> bool {
-    probe.before.is_some_and(|place| place <= STRONG_WITHIN)
 }
 
 /// The questions that find the entry best, in the order in which they were made. Which these are is
@@ -123,7 +122,7 @@ pub fn hidden(
     entry: &Entry,
     successor: &Entry,
 ) -> Result<Certificate, Broken> {
-    let mut certificate = ask_before(places, entry, Some(successor))?;
+    let mut certificate = ask_before(places, entry, Some(successor), PAIR)?;
     certificate.basis = Basis::Hidden;
     if certificate.counted == 0 {
         certificate.verdict = CertificateVerdict::Passed;
@@ -138,7 +137,7 @@ pub fn hidden(
 
 /// For an entry that is past its own term. Nothing stands for it: that is said, not proved away.
 pub fn expired(places: &Places<'_>, entry: &Entry) -> Result<Certificate, Broken> {
-    let mut certificate = ask_before(places, entry, None)?;
+    let mut certificate = ask_before(places, entry, None, PAIR)?;
     certificate.basis = Basis::Expired;
     certificate.verdict = CertificateVerdict::Passed;
     certificate.why =

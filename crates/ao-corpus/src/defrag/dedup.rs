@@ -265,23 +265,24 @@ impl Round<'_> {
         clusters: Vec<Cluster>,
         refused: &mut Refused,
     ) -> Result<BTreeMap<String, Vec<Merge>>, DefragError> {
-        let pairs: Vec<(String, Member)> = clusters
+        let pairs: Vec<(String, Member, u32)> = clusters
             .into_iter()
             .flat_map(|cluster| {
                 let Cluster { survivor, members } = cluster;
-                members.into_iter().map(move |member| (survivor.clone(), member))
+                let copies = u32::try_from(members.len() + 1).unwrap_or(u32::MAX);
+                members.into_iter().map(move |member| (survivor.clone(), member, copies))
             })
             .collect();
         let places = Places::of(self.index)?;
-        let ask = |(survivor, member): &(String, Member)| -> Result<Option<Certificate>, Broken> {
+        let ask = |(survivor, member, copies): &(String, Member, u32)| {
             let entries = (self.base.entry(survivor), self.base.entry(&member.path));
             let (Some(survivor), Some(entry)) = entries else { return Ok(None) };
-            certificate::ask_before(&places, &entry, Some(&survivor)).map(Some)
+            certificate::ask_before(&places, &entry, Some(&survivor), *copies).map(Some)
         };
         let asked = in_parallel(&pairs, ask);
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
-        for ((survivor, member), asked) in pairs.into_iter().zip(asked) {
-            if let Some(certificate) = asked? {
+        for ((survivor, member, _), asked) in pairs.into_iter().zip(asked) {
+            if let Some(certificate) = asked.map_err(DefragError::Index)? {
                 merges.entry(survivor).or_default().push(Merge { member, certificate });
             } else {
                 let why = "it can no longer be read".to_owned();

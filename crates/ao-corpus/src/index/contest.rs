@@ -26,9 +26,6 @@ const WORDS_MAX: usize = 32;
 /// More than these are ranked as a whole.
 const CANDIDATES_MAX: usize = 10 * RERANKED;
 
-/// So many sums are looked at together.
-const CHUNK: usize = 64;
-
 /// How an entry stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contest {
@@ -109,12 +106,16 @@ pub(super) fn contest(
     SUMS.with_borrow_mut(|sums| {
         let scale = columns.add_up(&with_second(&asked), sums);
         let bar = floor(own / factor_max * scale);
-        let Some(candidates) = at_least(sums, bar, entry) else { return Ok(Contest::Open) };
+        let mut candidates = Vec::new();
+        if !lanes::places_from(sums, bar, CANDIDATES_MAX, &mut candidates) {
+            return Ok(Contest::Open);
+        }
         let mut before = 0;
         let mut least_first = own_first;
-        for other in candidates {
+        let with_forms = with_forms(&asked);
+        for other in candidates.into_iter().filter(|other| *other != entry) {
             let factor = factors[other];
-            if columns.most(&asked, other) * factor < own * CLOSE {
+            if columns.most(&asked, &with_forms, other) * factor < own * CLOSE {
                 continue;
             }
             let (first, relevance) = matches.relevance(reader, &asked, other)?;
@@ -124,7 +125,8 @@ pub(super) fn contest(
                 before += 1;
             }
         }
-        // Only the best at the first look get a second one: the entry and all before it must be among them.
+        // Only the best at the first look get a second one: the entry and all before it must be
+        // among them.
         let mut is_certain = has_few(sums, least_first * scale);
         if !is_certain {
             let firsts: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
@@ -137,23 +139,6 @@ pub(super) fn contest(
 
 /// Sums in another order differ by less.
 const CLOSE: f64 = 1.0 - 1e-9;
-
-/// Everybody but `entry` who comes up to the bar, if they are not too many.
-fn at_least(sums: &[u16], bar: u16, entry: usize) -> Option<Vec<usize>> {
-    let mut candidates = Vec::new();
-    for (nth, chunk) in sums.chunks(CHUNK).enumerate() {
-        // Most have nobody: this is told for many at a time.
-        if lanes::greatest(chunk) < bar {
-            continue;
-        }
-        let all = chunk.iter().enumerate().map(|(at, sum)| (nth * CHUNK + at, *sum));
-        candidates.extend(all.filter(|(at, sum)| *sum >= bar && *at != entry).map(|(at, _)| at));
-        if candidates.len() > CANDIDATES_MAX {
-            return None;
-        }
-    }
-    Some(candidates)
-}
 
 /// Whether no more entries come up to this than get a second look.
 fn has_few(sums: &[u16], least: f64) -> bool {
@@ -219,17 +204,12 @@ impl<'a> Columns<'a> {
     /// What an entry scores at most, the second look included. An exact form scores no more than its
     /// word; two neighbours one after the other no more than either, and near each other no more
     /// than both together, if the entry has both.
-    fn most(&self, asked: &Asked, entry: usize) -> f64 {
+    fn most(&self, asked: &Asked, with_forms: &[f64], entry: usize) -> f64 {
         let mut saturations = [0.0; WORDS_MAX];
         let mut most = 0.0;
-        for (at, word) in asked.words.iter().enumerate() {
+        for (at, weight) in with_forms.iter().enumerate() {
             saturations[at] = self.saturation(at, entry);
-            most += word.weight * saturations[at];
-        }
-        for form in &asked.forms {
-            if let Some(word) = asked.word_of(form.id) {
-                most += EXACT * form.weight * saturations[word];
-            }
+            most += weight * saturations[at];
         }
         for pair in &asked.pairs {
             let (one, other) = (saturations[pair.first], saturations[pair.second]);
@@ -264,15 +244,21 @@ fn floor(value: f64) -> u16 {
     (value * (1.0 - 1e-9)).floor().clamp(1.0, f64::from(u16::MAX)) as u16
 }
 
-/// What each word can bring with the second look: see [`Columns::most`]. What is no more than either
-/// of two is no more than half of both.
-fn with_second(asked: &Asked) -> Vec<f64> {
+/// What each word can bring by itself and by its exact form.
+fn with_forms(asked: &Asked) -> Vec<f64> {
     let mut weights: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
     for form in &asked.forms {
         if let Some(word) = asked.word_of(form.id) {
             weights[word] += EXACT * form.weight;
         }
     }
+    weights
+}
+
+/// What each word can bring with the second look: see [`Columns::most`]. What is no more than either
+/// of two is no more than half of both.
+fn with_second(asked: &Asked) -> Vec<f64> {
+    let mut weights = with_forms(asked);
     for pair in &asked.pairs {
         for word in [pair.first, pair.second] {
             weights[word] += PAIR * 1.5 * pair.weight;

@@ -25,6 +25,9 @@ macro_rules! either {
 /// So many rows are added at once: a sum is then loaded and stored once for all of them.
 const ROWS_AT_ONCE: usize = 4;
 
+/// So many sums are looked at together.
+const LOOKED_AT_ONCE: usize = 32;
+
 /// A row of bytes, one an entry, and what each of them is multiplied by.
 pub(super) type Weighed<'a> = (&'a [u8], u16);
 
@@ -40,9 +43,10 @@ pub(super) fn add_rows(sums: &mut [u16], rows: &[Weighed<'_>]) {
     }
 }
 
-/// The greatest of them.
-pub(super) fn greatest(sums: &[u16]) -> u16 {
-    either!(greatest_of(sums))
+/// Puts the places of those that come up to the bar into `found`; `false` if they are more than
+/// `most`, and then not all are there.
+pub(super) fn places_from(sums: &[u16], bar: u16, most: usize, found: &mut Vec<usize>) -> bool {
+    either!(places_of(sums, bar, most, found))
 }
 
 /// How many come up to the bar.
@@ -67,8 +71,19 @@ fn add_four(sums: &mut [u16], rows: [&[u8]; 4], weights: [u16; 4]) {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it is compiled once for each kind of processor")]
-fn greatest_of(sums: &[u16]) -> u16 {
-    sums.iter().fold(0, |most, sum| most.max(*sum))
+fn places_of(sums: &[u16], bar: u16, most: usize, found: &mut Vec<usize>) -> bool {
+    for (nth, some) in sums.chunks(LOOKED_AT_ONCE).enumerate() {
+        // Most have nobody: this is told for many at a time.
+        if some.iter().fold(0, |most: u16, sum| most.max(*sum)) < bar {
+            continue;
+        }
+        let places = some.iter().enumerate().filter(|(_, sum)| **sum >= bar);
+        found.extend(places.map(|(at, _)| nth * LOOKED_AT_ONCE + at));
+        if found.len() > most {
+            return false;
+        }
+    }
+    true
 }
 
 #[inline(always)]
@@ -85,8 +100,8 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn greatest_of(sums: &[u16]) -> u16 {
-        super::greatest_of(sums)
+    pub(super) fn places_of(sums: &[u16], bar: u16, most: usize, found: &mut Vec<usize>) -> bool {
+        super::places_of(sums, bar, most, found)
     }
 
     #[target_feature(enable = "avx2")]
@@ -119,10 +134,15 @@ mod tests {
             let weighed: Vec<Weighed<'_>> = all.iter().map(|(row, w)| (&row[..], *w)).collect();
             add_rows(&mut sums, &weighed);
             assert_eq!(sums, expected);
-            assert_eq!(greatest(&sums), sums.iter().copied().max().unwrap_or(0));
             for bar in [0, 1, 300, 9000] {
                 let count = sums.iter().filter(|sum| **sum >= bar).count();
                 assert_eq!(count_from(&sums, bar), count, "{bar}");
+                let mut places = Vec::new();
+                assert!(places_from(&sums, bar, count, &mut places));
+                let expected = (0..entries).filter(|at| sums[*at] >= bar);
+                assert_eq!(places, expected.collect::<Vec<_>>(), "{bar}");
+                let fewer = count.saturating_sub(1);
+                assert_eq!(places_from(&sums, bar, fewer, &mut Vec::new()), count == 0, "{bar}");
             }
         }
     }
