@@ -85,7 +85,7 @@ impl Run<'_> {
     /// Every metric and the composite, final minus initial.
     pub(super) fn top_delta(&self) -> Option<Fitness> {
         top_delta(&self.iterations).or_else(|| {
-            let known = self.last.as_ref()?.fitness.map();
+            let known = self.fitness_now()?;
             Some(delta(&known, &known))
         })
     }
