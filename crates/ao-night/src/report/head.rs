@@ -74,6 +74,14 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
             words(" makes all of them again."),
         ]);
     }
+    for set in facts.texts("/clock") {
+        alerts.push(vec![
+            strong("The clock was"),
+            words(" "),
+            text(set),
+            words(". Durations and the time budget go by one that cannot be set."),
+        ]);
+    }
     for recovered in facts.texts("/recovered") {
         alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
     }

@@ -189,7 +189,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         settings.goal.clone_from(&before.goal);
     }
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
-    let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
+    let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
     let is_recovered = !recovered.is_empty();
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
     let mut summary =
@@ -227,6 +227,11 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         diff: None,
     };
     run.write_summary().map_err(StartError::io("write the first summary"))?;
+    if run.is_resumed {
+        // Now that no summary names them.
+        let run_id = run.summary.run_id.clone();
+        run.output.set_aside(&run_id).map_err(StartError::io("move the old artifacts"))?;
+    }
     Ok(run.whole())
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::night::{Night, json_of, learning, statuses, step};
+use crate::night::{Night, json_of, learning, ran, statuses, step};
 use crate::repo::Tree;
 
 const ONE: &str = "learnings/2026-03-01-case-1.md";
@@ -307,7 +307,7 @@ fn other_repositories_are_asked_every_night() {
 fn a_change_while_the_night_looks_is_seen_by_the_next() {
     for place in ["reduce", "metrics-health", "morning-packets"] {
         let night = settled();
-        night.repo.write("research/r.md", "touched\n");
+        fs::remove_file(night.repo.state("settled.json")).unwrap();
         let held = night.held_at(place, &[]);
         let path = night.repo.agents().join(ONE);
         let time = modified(&path);
@@ -315,6 +315,7 @@ fn a_change_while_the_night_looks_is_seen_by_the_next() {
         fs::write(&path, text.replacen("--check", "--chess", 1)).unwrap();
         set_modified(&path, time);
         held.go_on().expect(0);
+        assert!(!night.repo.exists("overnight/settled.json"), "{place}");
         assert!(!is_carried(&night), "{place}");
         assert!(is_carried(&night), "{place}");
     }
@@ -357,4 +358,16 @@ fn files_of_a_time_to_come_are_read_every_night() {
     }
     set_modified(&path, SystemTime::now() - Duration::from_hours(24));
     settle(&night);
+}
+
+/// After a clock was set back, the times of files can come again.
+#[test]
+fn a_clock_that_was_set_back_makes_it_a_whole_night() {
+    let night = settled();
+    let clock = night.aside.path().join("clock");
+    for (seconds, is_expected) in [("0", true), ("90000", true), ("-90000", false)] {
+        fs::write(&clock, seconds).unwrap();
+        ran(night.command(&[]).env("AO_CLOCK", &clock).spawn().unwrap()).expect(0);
+        assert_eq!(since(&night.summary()).is_some(), is_expected, "{seconds}");
+    }
 }
