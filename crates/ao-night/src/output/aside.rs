@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{ARTIFACTS, LOG, Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::artifacts::PACKETS_DIR;
+use crate::iteration::fault;
 use crate::report::{self, Run as Life};
 use crate::verdict::Verdicts;
 
@@ -22,6 +23,7 @@ impl Output {
         let stays = [SUMMARY_JSON, LOG];
         let is_moved = |name: &&str| !stays.contains(name) && self.is_there(name);
         let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
+        fault("set-aside").map_err(io::Error::other)?;
         self.rename_all(&here, &format!("{run_id}/before-resume")).map(drop)
     }
 
@@ -37,9 +39,16 @@ impl Output {
         let folder = self.folder_of(&summary.run_id);
         ao_tree::make_folders(&self.dir, &folder)?;
         let files = self.files(&here)?;
+        let mut steps = 0;
+        let mut step = || {
+            steps += 1;
+            fault(&format!("move-{steps}")).map_err(io::Error::other)
+        };
         for file in &files {
+            step()?;
             self.copy(file, &folder)?;
         }
+        step()?;
         let mut told = self.moved(serde_json::to_value(&summary)?, &folder);
         told["output_dir"] = self.path(&folder).to_string_lossy().into();
         // For people, from the same words.
@@ -47,9 +56,13 @@ impl Output {
             let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
             self.write(&format!("{folder}/{SUMMARY_MARKDOWN}"), text.as_bytes())?;
         }
+        step()?;
         self.write_json(&format!("{folder}/{SUMMARY_JSON}"), &told)?;
+        step()?;
         self.write_json(SUMMARY_JSON, &told)?;
+        step()?;
         self.leave(&here, &files, &folder)?;
+        step()?;
         // Last: where it is, a move that was cut off is gone on with.
         ao_tree::remove_all(&self.dir, &[SUMMARY_JSON.to_owned()])?;
         Ok(Some(folder))
