@@ -23,8 +23,8 @@ impl Output {
         let stays = [SUMMARY_JSON, LOG];
         let is_moved = |name: &&str| !stays.contains(name) && self.is_there(name);
         let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
-        fault("set-aside").map_err(io::Error::other)?;
-        self.rename_all(&here, &format!("{run_id}/before-resume")).map(drop)
+        self.rename_all(&here, &format!("{run_id}/before-resume"))?;
+        fault("set-aside").map_err(io::Error::other)
     }
 
     /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.

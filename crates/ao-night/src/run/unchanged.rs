@@ -46,11 +46,13 @@ impl Run<'_> {
     /// The one iteration of such a run.
     pub(super) fn carry_over(&mut self, begun: &Begun, kept: Settled) -> Result<LoopEnd, Stopped> {
         let since = json!({ "run_id": kept.run_id, "looked_at": kept.looked_at });
-        let mut ending = Ending::new(IterationStatus::Done);
-        ending.notes.push(format!(
+        let note = format!(
             "the corpus is as run {} found it; what that run found out was carried over",
             kept.run_id
-        ));
+        );
+        self.log(&note);
+        let mut ending = Ending::new(IterationStatus::Done);
+        ending.notes.push(note);
         let mut iteration = self.record(begun, None, None, ending);
         iteration.ingest.clone_from(&kept.ingest);
         iteration.reduce.clone_from(&kept.reduce);

@@ -124,7 +124,9 @@ fn a_step_has_a_name_and_a_status() {
     for step in steps {
         assert!(step["name"].as_str().is_some_and(|name| !name.is_empty()), "{step}");
         let status = step["status"].as_str().unwrap();
-        assert!(["done", "soft-fail", "skipped"].contains(&status), "{step}");
+        // Nothing here can fail but beads, for which there is no program.
+        let is_bead = step["name"] == "bead-sync";
+        assert_eq!(status, if is_bead { "soft-fail" } else { "done" }, "{step}");
         for (key, value) in step.as_object().unwrap() {
             let known = ["name", "status", "command", "artifact", "note"];
             assert!(known.contains(&key.as_str()) && value.is_string(), "{step}");

@@ -109,6 +109,9 @@ fn a_night_with_nothing_new_reads_nothing_and_changes_nothing() {
         assert!(night.markdown().contains("ao overnight start --full"), "{}", night.markdown());
         assert_eq!(seen(&night), before, "{fault}");
     }
+    // What is kept is what its schema says.
+    let kept = night.repo.state("settled.json");
+    night.repo.run(&["schema", "settled", "--check", kept.to_str().unwrap()]).expect(0);
     // And with nothing kept each of them fails indeed.
     fs::remove_file(night.repo.state("settled.json")).unwrap();
     night.run_with("ingest", &[]).expect(1);
