@@ -34,14 +34,19 @@ use serde_json::Value;
 const SIZES: [usize; 3] = [500, 5_000, 50_000];
 const SEED: u64 = 7;
 const ITERATION: &[&str] = &["--max-iterations", "1"];
-/// Which size this process measures: peak memory is the highest of all children of a process.
+/// Which nights this process measures: peak memory is the highest of all children of a process.
 const STEP: &str = "AO_BENCH_STEP";
+const NIGHTS: [&[(&str, &[&str])]; 2] = [
+    &[("one iteration", ITERATION), ("until it is done", &[]), ("nothing to do", &["--full"])],
+    &[("nothing new", &[])],
+];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    if std::env::var(STEP).is_ok() {
-        return measure(Path::new(&words[0]), &words[1]);
+    if let Ok(step) = std::env::var(STEP) {
+        let nights = NIGHTS[step.parse::<usize>().unwrap()];
+        return measure(Path::new(&words[0]), &words[1], nights);
     }
     println!(
         "{:>8} {:<18} {:>9} {:>9} {:>8} {:>10}  stages, wall",
@@ -60,10 +65,15 @@ fn main() {
     }
 }
 
-/// Measures in a process of its own.
+/// Measures in processes of their own.
 fn apart(root: &Path, name: &str) {
-    let mut one = Command::new(std::env::current_exe().unwrap());
-    assert!(one.arg(root).arg(name).env(STEP, "1").status().unwrap().success(), "{name}");
+    for step in 0..NIGHTS.len() {
+        let mut one = Command::new(std::env::current_exe().unwrap());
+        one.arg(root).arg(name).env(STEP, step.to_string());
+        assert!(one.status().unwrap().success(), "{name}");
+    }
+    let is_carried = summary(root)["unchanged_since"].is_object();
+    assert!(is_carried, "the last night read the corpus again");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -81,17 +91,13 @@ fn make(root: &Path, size: usize) {
     }
 }
 
-fn measure(root: &Path, name: &str) {
-    for (what, flags, has_peer) in [
-        ("one iteration", ITERATION, true),
-        ("until it is done", &[], true),
-        ("nothing to do", &["--full"], false),
-        ("nothing new", &[], false),
-    ] {
+fn measure(root: &Path, name: &str, nights: &[(&str, &[&str])]) {
+    for (what, flags) in nights {
         let cost = night(root, flags);
         let memory = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() / 1024;
-        // What an existing implementation takes for the same, measured on this generator's kind of corpus.
-        let peer = match (name, has_peer) {
+        // What an existing implementation takes for one iteration, measured on this generator's kind of
+        // corpus.
+        let peer = match (name, *flags == ITERATION) {
             ("500", true) => "9.7 s",
             ("5000", true) => "1128 s",
             ("50000", true) => "days",
@@ -104,8 +110,6 @@ fn measure(root: &Path, name: &str) {
             stages(root)
         );
     }
-    let is_carried = summary(root)["unchanged_since"].is_object();
-    assert!(is_carried, "the last night read the corpus again");
 }
 
 fn night(root: &Path, flags: &[&str]) -> Cost {
