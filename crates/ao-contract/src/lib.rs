@@ -53,6 +53,7 @@ mod record;
 mod retrieval_bench;
 mod run_now;
 mod schema;
+mod settled;
 mod step;
 mod still_true;
 mod summary;
@@ -107,6 +108,7 @@ pub use retrieval_bench::{
 };
 pub use run_now::{RunNow, RunStage};
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
+pub use settled::Settled;
 pub use step::{Step, StepName, StepStatus};
 pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};

@@ -16,7 +16,7 @@ use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
     Cycle, Defrag, DreamScape, Edits, Extra, Finding, Harvest, HistoryLine, Iteration,
     KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket, NextWork, PacketIndex,
-    Provenance, Record, RetrievalBench, RunNow, RunnerReport, Summary, Synthesis, Taken,
+    Provenance, Record, RetrievalBench, RunNow, RunnerReport, Settled, Summary, Synthesis, Taken,
     WarnOnlyBudget,
 };
 
@@ -85,10 +85,11 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 32] = [
+const FORMATS: [Format; 33] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
+    format!("settled", Settled, Ao),
     format!("knowledge-brief", KnowledgeBrief, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),

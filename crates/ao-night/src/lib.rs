@@ -28,6 +28,7 @@ pub mod queue;
 pub mod report;
 mod run;
 pub mod settings;
+mod settled;
 mod shelf;
 mod sync;
 mod verdict;

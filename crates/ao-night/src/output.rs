@@ -1,6 +1,8 @@
 //! The folder of a run's artifacts: where it may be, what an earlier run left in it, and writing into
 //! it whole files only.
 
+mod aside;
+
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,10 +11,6 @@ use std::sync::Arc;
 use ao_contract::Summary;
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::artifacts::PACKETS_DIR;
-use crate::report::{self, Run as Life};
-use crate::verdict::Verdicts;
 
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const SUMMARY_MARKDOWN: &str = "summary.md";
@@ -82,9 +80,7 @@ impl Output {
     /// Checks the place and makes the folder. `dir` is absolute, `root` has no symlink on the way.
     pub(crate) fn make(dir: &Path, root: &Path) -> Result<Self, BadOutput> {
         let bad = |why: String| BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place };
-        if dir.components().any(|part| part == Component::ParentDir) {
-            return Err(bad("has `..` in its path".into()));
-        }
+        let dir = &resolved(dir).map_err(|error| bad(format!("has `..` after {error}")))?;
         let (there, rest) =
             existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
         // Joined with nothing a path ends in a slash, and is then another text for the same folder.
@@ -104,7 +100,7 @@ impl Output {
             return Err(bad(format!("lies in {other}, which a run does not write to")));
         }
         // A symlink within the repository could lead anywhere, and be changed on the way.
-        if dir.starts_with(root) && whole != dir || is_symlink(dir) {
+        if dir.starts_with(root) && whole != *dir || is_symlink(dir) {
             return Err(bad("is a symlink, or has one on the way".into()));
         }
         if let Some(rest) = rest.to_str().filter(|rest| !rest.is_empty()) {
@@ -192,101 +188,6 @@ impl Output {
     pub(crate) fn flag(run_id: &str, index: u32) -> String {
         format!("{run_id}/{ITERATIONS}/committed-but-flagged.iter-{index}.marker")
     }
-
-    /// Moves what a run left that is now gone on with out of the way: a step that does not succeed
-    /// this time has no artifact.
-    pub(crate) fn set_aside(&self, run_id: &str) -> io::Result<()> {
-        let stays = [SUMMARY_JSON, LOG];
-        let is_moved = |name: &&str| !stays.contains(name) && self.is_there(name);
-        let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
-        if here.is_empty() {
-            return Ok(());
-        }
-        let folder = self.free_folder(&format!("{run_id}/before-resume"), &here);
-        ao_tree::make_folders(&self.dir, &folder)?;
-        for name in here {
-            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
-        }
-        Ok(())
-    }
-
-    /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.
-    pub(crate) fn clear(&self) -> io::Result<Option<String>> {
-        let here: Vec<&str> = ARTIFACTS.into_iter().filter(|name| self.is_there(name)).collect();
-        if here.is_empty() {
-            return Ok(None);
-        }
-        let summary = self.summary();
-        let id = summary.as_ref().map(|summary| summary.run_id.clone());
-        let id = id.filter(|id| ao_contract::check_id(id).is_ok());
-        let folder = self.free_folder(id.as_deref().unwrap_or("unreadable"), &here);
-        ao_tree::make_folders(&self.dir, &folder)?;
-        let (last, rest): (Vec<&str>, Vec<&str>) =
-            here.into_iter().partition(|name| *name == SUMMARY_JSON);
-        for name in rest {
-            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
-        }
-        if let Some(summary) = summary {
-            self.retell(&summary, &folder)?;
-        }
-        for name in last {
-            ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
-        }
-        Ok(Some(folder))
-    }
-
-    /// Gives what tells of the files the paths that they have now.
-    fn retell(&self, summary: &Summary, folder: &str) -> io::Result<()> {
-        let packets = std::fs::read_dir(self.path(&format!("{folder}/{PACKETS_DIR}")));
-        for packet in packets.into_iter().flatten() {
-            let name = packet?.file_name().to_string_lossy().into_owned();
-            let name = format!("{folder}/{PACKETS_DIR}/{name}");
-            let Ok(bytes) = std::fs::read(self.path(&name)) else { continue };
-            if let Ok(told) = serde_json::from_slice::<Value>(&bytes) {
-                self.write_json(&name, &self.moved(told, folder))?;
-            }
-        }
-        let mut told = self.moved(serde_json::to_value(summary)?, folder);
-        told["output_dir"] = self.path(folder).to_string_lossy().into();
-        self.write_json(SUMMARY_JSON, &told)?;
-        // For people, from the same words.
-        if let Some(summary) = self.summary() {
-            let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
-            self.write(&format!("{folder}/{SUMMARY_MARKDOWN}"), text.as_bytes())?;
-        }
-        Ok(())
-    }
-
-    /// A folder of this name that none of these files are in.
-    fn free_folder(&self, name: &str, files: &[&str]) -> String {
-        let is_free =
-            |folder: &String| files.iter().all(|file| !self.is_there(&format!("{folder}/{file}")));
-        let mut names =
-            std::iter::once(name.to_owned()).chain((2..).map(|nth: u32| format!("{name}-{nth}")));
-        names.find(is_free).unwrap_or_else(|| name.to_owned())
-    }
-
-    /// With the paths that files of this folder have when they are in that one.
-    fn moved(&self, mut value: Value, folder: &str) -> Value {
-        let old = format!("{}/", self.dir.to_string_lossy());
-        let new = format!("{old}{folder}/");
-        let mut names = vec![&mut value];
-        while let Some(value) = names.pop() {
-            match value {
-                Value::String(text) => {
-                    if let Some(rest) = text.strip_prefix(&old)
-                        && !rest.starts_with(&format!("{folder}/"))
-                    {
-                        *text = format!("{new}{rest}");
-                    }
-                }
-                Value::Array(items) => names.extend(items),
-                Value::Object(map) => names.extend(map.values_mut()),
-                _ => {}
-            }
-        }
-        value
-    }
 }
 
 /// Keeps other runs out of the folder for as long as this one lives; nothing is written for that.
@@ -302,6 +203,25 @@ fn take(dir: &Path) -> Result<Option<Arc<File>>, Unfit> {
 
 fn is_symlink(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink())
+}
+
+/// A path without `..`: each leads to the parent of what the path before it really is. The error
+/// names that path.
+fn resolved(dir: &Path) -> Result<PathBuf, String> {
+    let mut whole = PathBuf::new();
+    for part in dir.components() {
+        if part == Component::ParentDir {
+            let named = whole.display().to_string();
+            whole = whole.canonicalize().map_err(|error| format!("{named}: {error}"))?;
+            if !whole.is_dir() {
+                return Err(format!("{named}, which is not a folder"));
+            }
+            whole.pop();
+        } else {
+            whole.push(part);
+        }
+    }
+    Ok(whole)
 }
 
 /// The part of a path that is there, with no symlink on the way, and the rest.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ao_contract::{Extra, RunNow, RunStage, SchemaVersion};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Steady};
 
 /// The file beneath `overnight/` that another terminal reads.
 pub const STATUS: &str = "status.json";
@@ -107,14 +107,16 @@ pub(crate) struct Teller {
     /// `None` for a dry run, which leaves nothing behind.
     file: Option<PathBuf>,
     written: Option<(Duration, RunNow)>,
+    steady: Steady,
 }
 
 impl Teller {
-    pub(crate) fn new(progress: Progress, file: Option<PathBuf>) -> Self {
-        Self { progress, file, written: None }
+    pub(crate) fn new(progress: Progress, file: Option<PathBuf>, clock: Clock) -> Self {
+        Self { progress, file, written: None, steady: Steady::new(clock) }
     }
 
     pub(crate) fn tell(&mut self, clock: Clock, deadline: Duration, watch: &mut dyn Watch) {
+        self.steady.look();
         let uptime = (clock.uptime)();
         let mut now = self.progress.now();
         now.seconds_left = deadline.saturating_sub(uptime).as_secs();
@@ -133,6 +135,12 @@ impl Teller {
         if is_due {
             self.written = Some((uptime, now));
         }
+    }
+
+    /// Each time that the clock was set while the run went on.
+    pub(crate) fn clock_told(&mut self) -> &[String] {
+        self.steady.look();
+        self.steady.told()
     }
 
     pub(crate) fn end(&mut self) {

@@ -33,6 +33,14 @@ pub enum Mode {
     DryRun,
 }
 
+/// How much is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What an earlier run found out about a corpus that is unchanged holds.
+    WhatChanged,
+    Everything,
+}
+
 /// The operator's own priorities.
 #[derive(Debug, Clone)]
 pub struct Queue {
@@ -61,4 +69,5 @@ pub struct Settings {
     pub harvest: Vec<Source>,
     pub promote_after: Duration,
     pub mode: Mode,
+    pub extent: Extent,
 }

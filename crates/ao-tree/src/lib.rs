@@ -51,4 +51,6 @@ pub use recover::Recovery;
 pub use snapshot::Left;
 pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
-pub use write::{append_line, make_folders, move_aside, remove_cache, replace_cache, replace_file};
+pub use write::{
+    append_line, make_folders, move_aside, remove_all, remove_cache, replace_cache, replace_file,
+};

@@ -54,6 +54,25 @@ pub fn remove_cache(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes files, and folders that are empty by then, durably and in this order. One that is not
+/// there is fine, and so is a folder that is not empty: it stays.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn remove_all(dir: &Path, names: &[String]) -> io::Result<()> {
+    for name in names {
+        let path = dir.join(name);
+        let removed = match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => std::fs::remove_dir(&path),
+            Ok(_) => std::fs::remove_file(&path),
+            Err(error) => Err(error),
+        };
+        match removed.map_err(|error| (error.kind(), error)) {
+            Ok(()) | Err((io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty, _)) => {}
+            Err((_, error)) => return Err(error),
+        }
+    }
+    File::open(dir)?.sync_all()
+}
+
 /// Gives a file or a folder another place on the same file system, durably. What stands there is
 /// not replaced.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]

@@ -4,8 +4,9 @@
 //!     cargo bench --bench night -- 500 5000        these sizes only
 //!     cargo bench --bench night -- --corpus DIR    a repository of your own; a copy of it is used
 //!
-//! One iteration (`--max-iterations 1`) with its certificates, steps and report, and after it a night
-//! that finds nothing new. The corpora are made here: a tenth of the learnings are copies. The figures
+//! One iteration (`--max-iterations 1`) with its certificates, steps and report; after it nights until
+//! nothing is left to do, one that reads everything all the same (`--full`), and one that sees that
+//! nothing is new. The corpora are made here: a tenth of the learnings are copies. The figures
 //! of the peer are those that were measured of an existing implementation on 500 and 5,000 learnings;
 //! at 50,000 it takes days.
 
@@ -33,14 +34,19 @@ use serde_json::Value;
 const SIZES: [usize; 3] = [500, 5_000, 50_000];
 const SEED: u64 = 7;
 const ITERATION: &[&str] = &["--max-iterations", "1"];
-/// Which size this process measures: peak memory is the highest of all children of a process.
+/// Which nights this process measures: peak memory is the highest of all children of a process.
 const STEP: &str = "AO_BENCH_STEP";
+const NIGHTS: [&[(&str, &[&str])]; 2] = [
+    &[("one iteration", ITERATION), ("until it is done", &[]), ("nothing to do", &["--full"])],
+    &[("nothing new", &[])],
+];
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    if std::env::var(STEP).is_ok() {
-        return measure(Path::new(&words[0]), &words[1]);
+    if let Ok(step) = std::env::var(STEP) {
+        let nights = NIGHTS[step.parse::<usize>().unwrap()];
+        return measure(Path::new(&words[0]), &words[1], nights);
     }
     println!(
         "{:>8} {:<18} {:>9} {:>9} {:>8} {:>10}  stages, wall",
@@ -59,10 +65,15 @@ fn main() {
     }
 }
 
-/// Measures in a process of its own.
+/// Measures in processes of their own.
 fn apart(root: &Path, name: &str) {
-    let mut one = Command::new(std::env::current_exe().unwrap());
-    assert!(one.arg(root).arg(name).env(STEP, "1").status().unwrap().success(), "{name}");
+    for step in 0..NIGHTS.len() {
+        let mut one = Command::new(std::env::current_exe().unwrap());
+        one.arg(root).arg(name).env(STEP, step.to_string());
+        assert!(one.status().unwrap().success(), "{name}");
+    }
+    let is_carried = summary(root)["unchanged_since"].is_object();
+    assert!(is_carried, "the last night read the corpus again");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -80,19 +91,16 @@ fn make(root: &Path, size: usize) {
     }
 }
 
-fn measure(root: &Path, name: &str) {
-    for (what, flags, is_last) in [
-        ("one iteration", ITERATION, false),
-        ("until it is done", &[], false),
-        ("nothing new", &[], true),
-    ] {
+fn measure(root: &Path, name: &str, nights: &[(&str, &[&str])]) {
+    for (what, flags) in nights {
         let cost = night(root, flags);
         let memory = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() / 1024;
-        // What an existing implementation takes for the same, measured on this generator's kind of corpus.
-        let peer = match (name, is_last) {
-            ("500", false) => "9.7 s",
-            ("5000", false) => "1128 s",
-            ("50000", false) => "days",
+        // What an existing implementation takes for one iteration, measured on this generator's kind of
+        // corpus.
+        let peer = match (name, *flags == ITERATION) {
+            ("500", true) => "9.7 s",
+            ("5000", true) => "1128 s",
+            ("50000", true) => "days",
             _ => "",
         };
         println!(
@@ -117,9 +125,13 @@ fn night(root: &Path, flags: &[&str]) -> Cost {
 
 /// Where the time of the run went, as its report says.
 fn stages(root: &Path) -> String {
-    let path: PathBuf = root.join(".agents/overnight/latest/summary.json");
-    let summary: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let summary = summary(root);
     let stages = summary["stages"].as_object().unwrap();
     let told = stages.iter().map(|(stage, took)| format!("{stage} {}", took.as_str().unwrap()));
     told.collect::<Vec<_>>().join(", ")
+}
+
+fn summary(root: &Path) -> Value {
+    let path: PathBuf = root.join(".agents/overnight/latest/summary.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

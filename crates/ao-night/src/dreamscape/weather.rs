@@ -3,7 +3,7 @@
 //! Every number is taken from the summary that the landscape will stand in, with its place there,
 //! so that the legend cannot say anything else than the report.
 
-use ao_contract::{Extra, Finite, Reading, Sky, Summary, Weather, Wind};
+use ao_contract::{DreamScape, Extra, Finite, Reading, Sky, Summary, Weather, Wind};
 use serde_json::Value;
 
 /// From this composite on the sky is clear.
@@ -54,6 +54,12 @@ impl Readings {
         let numbers = PLACES.iter().map(|(name, at)| reading(&summary, name, at)).collect();
         let escape_velocity = summary.pointer(ESCAPE).and_then(Value::as_bool);
         Self { numbers, escape_velocity }
+    }
+
+    /// Puts this weather over a landscape that is known.
+    pub fn over(&self, scape: &mut DreamScape) {
+        scape.weather = self.weather(scape.entries);
+        scape.legend = self.legend();
     }
 
     pub(super) fn legend(&self) -> Vec<Reading> {

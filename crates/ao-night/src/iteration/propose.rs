@@ -26,6 +26,8 @@ pub(crate) struct Proposal {
     pub(crate) ingested: Ingested,
     pub(crate) closing: Closing,
     pub(crate) plan: Plan,
+    /// What the door would not have changed, which was left out.
+    pub(crate) fixed: Fixed,
     /// `None` where there is nothing to do, and so nothing to measure.
     pub(crate) measured: Option<(Measured, Measured)>,
 }
@@ -74,7 +76,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
         let prior = prior.iter().map(|edit| edit.path.as_str()).collect();
         let refused = refused(work, &plan, &prior)?;
         if refused.is_empty() {
-            let mut proposal = Proposal { ingested, closing, plan, measured: None };
+            let mut proposal = Proposal { ingested, closing, plan, fixed, measured: None };
             if !proposal.plan.edits.is_empty() {
                 progress.stage(RunStage::Measure, "measuring the corpus before and after");
                 proposal.measured = Some(measured(work, (&all, &corpus), &proposal)?);

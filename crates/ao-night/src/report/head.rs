@@ -60,6 +60,28 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
             words(&format!(" before the work did (budget {budget}).")),
         ]);
     }
+    if let Some(since) = facts.at("/unchanged_since/run_id").and_then(Value::as_str) {
+        let day = facts.at("/unchanged_since/looked_at").and_then(Value::as_str);
+        alerts.push(vec![
+            strong("Nothing changed"),
+            words(" since run "),
+            code(since),
+            words(&format!(
+                " looked at the corpus ({}). It was not read again: its measures are those of that run, carried over. ",
+                say::safe(day.unwrap_or("when is not said"))
+            )),
+            code("ao overnight start --full"),
+            words(" makes all of them again."),
+        ]);
+    }
+    for set in facts.texts("/clock") {
+        alerts.push(vec![
+            strong("The clock was"),
+            words(" "),
+            text(set),
+            words(". Durations and the time budget go by one that cannot be set."),
+        ]);
+    }
     for recovered in facts.texts("/recovered") {
         alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
     }

@@ -57,7 +57,6 @@ pub(super) fn see_to(
         if let Some(unread) = records.unread.into_iter().next() {
             return Err(StartError::Record(unread));
         }
-        output.set_aside(&summary.run_id).map_err(StartError::io("move the old artifacts"))?;
         let count = records.iterations.len();
         earlier.notes.push(format!(
             "run {} is gone on with; {count} of its iterations were finished",

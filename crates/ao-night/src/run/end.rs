@@ -85,7 +85,7 @@ impl Run<'_> {
     /// Every metric and the composite, final minus initial.
     pub(super) fn top_delta(&self) -> Option<Fitness> {
         top_delta(&self.iterations).or_else(|| {
-            let known = self.last.as_ref()?.fitness.map();
+            let known = self.fitness_now()?;
             Some(delta(&known, &known))
         })
     }
@@ -99,6 +99,10 @@ impl Run<'_> {
             (stage.name().to_owned(), Value::from(format_duration(in_milliseconds(took))))
         });
         self.summary.extra.insert("stages".into(), Value::Object(spent.collect()));
+        let told = self.teller.clock_told();
+        if !told.is_empty() {
+            self.summary.extra.insert("clock".into(), json!(told));
+        }
         if !self.rescues.is_empty() {
             self.summary.extra.insert("rescues".into(), json!(self.rescues));
         }

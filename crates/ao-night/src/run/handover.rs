@@ -28,7 +28,7 @@ impl Run<'_> {
         let health = self.summary.metrics_health.clone();
         let before = self.iterations.iter().find(|one| !one.fitness_before.is_empty());
         let before = before.map(|one| one.fitness_before.clone());
-        let after = self.last.as_ref().map(|last| last.fitness.map());
+        let after = self.fitness_now();
         let done = self.work_on(&name, move |work| {
             let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
             let next_work = read_queue(&work.agents);

@@ -6,9 +6,11 @@ mod earlier;
 mod end;
 mod handover;
 mod plan;
+mod put;
 mod records;
 mod rounds;
 mod steps;
+mod unchanged;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
-    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Step, StepName, StepStatus,
-    Summary, WarnOnlyBudget,
+    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Settled, Step, StepName,
+    StepStatus, Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
@@ -30,6 +32,7 @@ use crate::iteration::{Measured, Work};
 use crate::output::{BadOutput, LOG, Output};
 use crate::progress::{Progress, STATUS, Teller, Watch};
 use crate::settings::{Gate, Mode, Settings};
+use crate::settled::Looked;
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;
 
@@ -61,6 +64,8 @@ pub struct Order<'a> {
     pub resume: Option<Resume>,
     /// What was recovered before this run, a line each.
     pub recovered: Vec<String>,
+    /// Which program this is: another one may find something else. `None` if that is not known.
+    pub program: Option<String>,
 }
 
 impl std::fmt::Debug for Order<'_> {
@@ -141,14 +146,23 @@ struct Run<'a> {
     defrag: Option<Defrag>,
     /// What is known of the corpus as it is now.
     last: Option<Measured>,
+    /// What an earlier run found out, where nothing changed since.
+    kept: Option<Settled>,
+    /// The corpus as the file system told of it before it was read.
+    looked: Option<Looked>,
+    /// How many files the door would not have changed.
+    held_back: usize,
+    program: Option<String>,
+    /// Whether something was cut off before this run.
+    is_recovered: bool,
     packets: Vec<MorningPacket>,
     diff: Option<String>,
 }
 
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
-    let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, recovered } =
-        order;
+    let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
+    let Order { recovered, program, .. } = order;
     let agents = root.join(".agents");
     let state = agents.join("overnight");
     let output = Output::make(&settings.output_dir, &root)?;
@@ -175,7 +189,8 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         settings.goal.clone_from(&before.goal);
     }
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
-    let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)));
+    let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
+    let is_recovered = !recovered.is_empty();
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
     let mut summary =
         plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
@@ -203,10 +218,20 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         closing: None,
         defrag: None,
         last: None,
+        kept: None,
+        looked: None,
+        held_back: 0,
+        program,
+        is_recovered,
         packets: Vec::new(),
         diff: None,
     };
     run.write_summary().map_err(StartError::io("write the first summary"))?;
+    if run.is_resumed {
+        // Now that no summary names them.
+        let run_id = run.summary.run_id.clone();
+        run.output.set_aside(&run_id).map_err(StartError::io("move the old artifacts"))?;
+    }
     Ok(run.whole())
 }
 
@@ -263,6 +288,7 @@ impl Run<'_> {
     fn night(&mut self) -> Result<LoopEnd, Stopped> {
         let end = self.rounds()?;
         self.steps()?;
+        self.settle(&end);
         Ok(end)
     }
 

@@ -7,9 +7,8 @@ use ao_tree::Outcome;
 
 use super::background::Halt;
 use super::{LoopEnd, Run, Stopped};
-use crate::iteration::{Ending, Failed, Proposal, RESCUE, Stage, Timed, propose, record};
+use crate::iteration::{Ending, Failed, Proposal, RESCUE, Stage, propose};
 use crate::judge::{Doubt, Verdict, judge};
-use crate::output::Output;
 
 /// So many in a row that could not be measured, or were kept from their commit by others, end the
 /// loop.
@@ -23,8 +22,8 @@ pub(super) enum Next {
 /// What is known of an iteration while it runs.
 pub(super) struct Begun {
     pub(super) index: u32,
-    started_at: String,
-    since: Duration,
+    pub(super) started_at: String,
+    pub(super) since: Duration,
 }
 
 impl Run<'_> {
@@ -43,6 +42,11 @@ impl Run<'_> {
             let last = self.iterations.last().map_or(0, |last| last.index.get());
             let begun =
                 Begun { index: last + 1, started_at: clock.rfc3339(), since: (clock.uptime)() };
+            if self.iterations.is_empty()
+                && let Some(kept) = self.unchanged()
+            {
+                return self.carry_over(&begun, kept);
+            }
             match self.round(&begun, &mut troubles)? {
                 Next::Again if self.is_dry() => return Ok(LoopEnd::Count),
                 Next::Again => {}
@@ -74,6 +78,7 @@ impl Run<'_> {
                 return halted(halt).map(Next::End);
             }
         };
+        self.held_back = proposal.fixed.len();
         if proposal.edits().is_empty() {
             self.see(&proposal, None);
             self.put(begun, Some(&proposal), None, Ending::new(IterationStatus::Done))?;
@@ -231,38 +236,6 @@ impl Run<'_> {
     fn see_uncommitted(&mut self, proposal: &Proposal) {
         self.see(proposal, None);
         self.last = proposal.measured.as_ref().map(|(before, _)| before.clone());
-    }
-
-    /// Writes the record of an iteration, as soon as it ended.
-    pub(super) fn put(
-        &mut self,
-        begun: &Begun,
-        proposal: Option<&Proposal>,
-        outcome: Option<&Outcome>,
-        ending: Ending,
-    ) -> Result<(), Stopped> {
-        let clock = self.work.clock;
-        let run_id = self.summary.run_id.clone();
-        let timed = Timed {
-            run_id: run_id.clone(),
-            index: begun.index,
-            started_at: begun.started_at.clone(),
-            finished_at: clock.rfc3339(),
-            took: (clock.uptime)().saturating_sub(begun.since),
-        };
-        let iteration = record(&timed, proposal, outcome, ending);
-        let name = Output::iteration(&run_id, begun.index);
-        let written = self.output.write_json(&name, &iteration);
-        self.log(&format!(
-            "iteration {}: {} {}",
-            begun.index,
-            crate::report::status_name(iteration.status),
-            iteration.error.as_deref().unwrap_or_default()
-        ));
-        self.iterations.push(iteration);
-        written.map(drop).map_err(|error| {
-            Stopped::Failed(format!("the record of iteration {}: {error}", begun.index))
-        })
     }
 }
 

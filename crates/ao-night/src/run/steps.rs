@@ -1,6 +1,8 @@
 //! The steps after the loop: what the corpus is like now, and what to do first in the morning.
 
-use ao_contract::{CloseLoop, DefragStatus, Extra, MetricsHealth, RunStage, StepName, StepStatus};
+use ao_contract::{
+    CloseLoop, DefragStatus, Extra, MetricsHealth, RetrievalBench, RunStage, StepName, StepStatus,
+};
 use ao_corpus::health::{Told, health};
 use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
 use serde::Serialize;
@@ -95,7 +97,7 @@ impl Run<'_> {
             self.end_step(&name, StepStatus::Skipped, Some(why));
             return Ok(());
         };
-        let note = told(&closing);
+        let note = self.carried(told(&closing));
         self.summary.close_loop = object(&closing);
         self.hard_artifact(&name, ("close_loop", "close-loop.json"), &closing, note)
     }
@@ -122,6 +124,7 @@ impl Run<'_> {
             report.kept.len(),
             report.review.len()
         );
+        let note = self.carried(note);
         let file = ("defrag_report", "defrag/latest.json");
         // A soft step: what went wrong is in the step.
         let _ = self.artifact(&name, file, &report, Some(note));
@@ -130,8 +133,12 @@ impl Run<'_> {
 
     fn health_step(&mut self) -> Result<(), Stopped> {
         let name = StepName::MetricsHealth;
-        let known = self.last.clone();
-        let done = self.work_on(&name, move |work| healthy(work, known))?;
+        let done = if let Some(kept) = &self.kept {
+            Some(Ok((kept.metrics_health.clone(), None)))
+        } else {
+            let known = self.last.clone();
+            self.work_on(&name, move |work| healthy(work, known))?
+        };
         let (health, measured) = match done {
             None => return Ok(()),
             Some(Ok(done)) => done,
@@ -140,20 +147,20 @@ impl Run<'_> {
                 return Err(Stopped::Failed(format!("metrics health failed: {why}")));
             }
         };
-        self.last = Some(measured);
+        self.last = measured;
         self.summary.metrics_health = object(&health);
-        let note = format!("fitness {}", health.fitness.composite.get());
+        let note = self.carried(format!("fitness {}", health.fitness.composite.get()));
         let file = ("metrics_health", "metrics-health.json");
         self.hard_artifact(&name, file, &health, note)
     }
 
     fn retrieval_step(&mut self) {
         let name = StepName::RetrievalLive;
-        let Some(measured) = self.last.clone() else {
+        let Some(bench) = self.bench() else {
             self.end_step(&name, StepStatus::Skipped, Some("the corpus was not measured".into()));
             return;
         };
-        match measured.bench {
+        match bench {
             Ok(bench) => {
                 self.summary.retrieval_live = object(&bench).map(|mut bench| {
                     // The questions are in the artifact.
@@ -166,10 +173,21 @@ impl Run<'_> {
                     bench.queries
                 );
                 let file = ("retrieval_live", "retrieval-bench.json");
+                let note = self.carried(note);
                 let _ = self.artifact(&name, file, &bench, Some(note));
             }
             Err(why) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
+    }
+
+    /// How well the corpus answers, as far as it was asked.
+    fn bench(&self) -> Option<Result<RetrievalBench, String>> {
+        let measured = self.last.as_ref().map(|measured| measured.bench.clone());
+        measured.or_else(|| {
+            let kept = self.kept.as_ref()?;
+            let absent = || kept.retrieval_absent.clone().unwrap_or_default();
+            Some(kept.retrieval_live.clone().ok_or_else(absent))
+        })
     }
 
     fn brief_step(&mut self) -> Result<(), Stopped> {
@@ -199,6 +217,12 @@ impl Run<'_> {
             told.fitness_delta = self.top_delta();
             Readings::of(&told)
         };
+        if let Some(kept) = &self.kept {
+            let mut scape = kept.dreamscape.clone();
+            readings.over(&mut scape);
+            self.summary.dreamscape = object(&scape);
+            return Ok(());
+        }
         let drawn = self.think(&limits, move |work| {
             let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
             let mut survey = Survey::default();
@@ -236,7 +260,10 @@ fn object(value: &impl Serialize) -> Option<Extra> {
     }
 }
 
-fn healthy(work: &Work, known: Option<Measured>) -> Result<(MetricsHealth, Measured), String> {
+fn healthy(
+    work: &Work,
+    known: Option<Measured>,
+) -> Result<(MetricsHealth, Option<Measured>), String> {
     let text = |error: std::io::Error| error.to_string();
     let measured = match known {
         Some(measured) => measured,
@@ -245,7 +272,7 @@ fn healthy(work: &Work, known: Option<Measured>) -> Result<(MetricsHealth, Measu
     let corpus = Corpus::read(&work.agents, &SEARCHED).map_err(text)?;
     let logs = Logs::read(&work.agents).map_err(text)?;
     let told = Told { root: &work.root, as_of: None };
-    Ok((health(&corpus, &logs, &measured.fitness, told), measured))
+    Ok((health(&corpus, &logs, &measured.fitness, told), Some(measured)))
 }
 
 fn brief(work: &Work, goal: &str) -> Result<ao_contract::KnowledgeBrief, String> {

@@ -42,8 +42,13 @@ fn cut_off_after_the_commit(repo: &TestRepo) -> String {
     id
 }
 
-/// Every file that a report names is there.
+/// Every file that a report names is there, and a whole report names many.
 fn assert_named_files(report: &Value) {
+    assert!(named_files(report) > 10, "{report}");
+}
+
+/// How many files a report names, of which each must be there.
+fn named_files(report: &Value) -> usize {
     let mut values = vec![report];
     let mut named = 0;
     while let Some(value) = values.pop() {
@@ -57,7 +62,7 @@ fn assert_named_files(report: &Value) {
             _ => {}
         }
     }
-    assert!(named > 10, "{report}");
+    named
 }
 
 // proves: REP-02
@@ -75,7 +80,9 @@ fn the_report_of_the_run_before_names_its_files_where_they_are() {
     let index =
         repo.read(&format!("overnight/latest/{}/morning-packets/index.json", run_id(&first)));
     for packet in serde_json::from_str::<Value>(&index).unwrap()["packets"].as_array().unwrap() {
-        assert!(fs::exists(packet["artifact_path"].as_str().unwrap()).unwrap(), "{packet}");
+        // The next night has packets of the same names: that they are there says nothing.
+        let path = packet["artifact_path"].as_str().unwrap();
+        assert!(path.starts_with(&format!("{folder}/")) && fs::exists(path).unwrap(), "{packet}");
     }
 }
 
@@ -93,6 +100,63 @@ fn a_move_that_was_cut_off_is_gone_on_with() {
     repo.run(&["overnight", "start"]).expect(0);
     assert_named_files(&summary(&repo, &format!("{id}/")));
     assert!(!repo.exists("overnight/latest/unreadable"), "it was taken for another run's");
+}
+
+/// Wherever the move of the run before is cut off, every report that lies there names files that are
+/// there, and the next start ends the move.
+// proves: RUN-30
+#[test]
+fn at_every_moment_of_the_move_each_named_file_is_there() {
+    let mut steps = 0;
+    loop {
+        let repo = after_a_night();
+        let first = summary(&repo, "");
+        let id = run_id(&first);
+        steps += 1;
+        let mut command = repo.command(&["overnight", "start"]);
+        let ran = command.env("AO_NIGHT_FAULT", format!("move-{steps}")).output().unwrap();
+        if ran.status.success() {
+            break;
+        }
+        assert_eq!(ran.status.code(), Some(6));
+        for folder in [String::new(), format!("{id}/")] {
+            if repo.exists(&format!("overnight/latest/{folder}summary.json")) {
+                assert_named_files(&summary(&repo, &folder));
+            }
+        }
+        repo.run(&["overnight", "start"]).expect(0);
+        let moved = summary(&repo, &format!("{id}/"));
+        assert_named_files(&moved);
+        assert_named_files(&summary(&repo, ""));
+        assert_eq!(moved["artifacts"].as_object().unwrap().len(), {
+            first["artifacts"].as_object().unwrap().len()
+        });
+        // The next run may have this name, but nothing of the first one goes there.
+        let other = format!("{id}-2/");
+        if repo.exists(&format!("overnight/latest/{other}summary.json")) {
+            assert_ne!(run_id(&summary(&repo, &other)), id, "{steps}");
+        }
+        assert!(!repo.exists("overnight/latest/unreadable"), "{steps}");
+    }
+    // One a file, and four more.
+    assert!(steps > 10, "{steps}");
+}
+
+/// A run that is gone on with: as long as its old report is there, so are the files of it.
+#[test]
+fn what_is_set_aside_is_named_no_longer() {
+    let repo = after_a_night();
+    let path = repo.state("latest/summary.json");
+    let mut failed = summary(&repo, "");
+    failed["status"] = "failed".into();
+    fs::write(&path, failed.to_string()).unwrap();
+    let mut command = repo.command(&["overnight", "start", "--resume"]);
+    let ran = command.env("AO_NIGHT_FAULT", "set-aside").output().unwrap();
+    assert_eq!(ran.status.code(), Some(6));
+    named_files(&summary(&repo, ""));
+    repo.run(&["overnight", "start", "--resume"]).expect(0);
+    assert_named_files(&summary(&repo, ""));
+    assert!(repo.exists(&format!("overnight/latest/{}/before-resume", run_id(&failed))));
 }
 
 // proves: LOOP-13

@@ -38,6 +38,7 @@ mod night_history;
 mod night_loop;
 mod night_report;
 mod night_resume;
+mod night_settled;
 mod night_time;
 mod packet;
 mod prune;

@@ -176,8 +176,12 @@ impl Night {
 
     /// Starts a run that stays at a place until it is told to go on, and waits until it is there.
     pub(crate) fn held_at(&self, place: &str, more: &[&str]) -> Held {
+        self.held(&mut self.command(more), place)
+    }
+
+    /// The same of a run that is told more than its arguments.
+    pub(crate) fn held(&self, command: &mut Command, place: &str) -> Held {
         let go = self.aside.path().join("go");
-        let mut command = self.command(more);
         command.env("AO_NIGHT_FAULT", format!("wait-{place}")).env("AO_NIGHT_GO", &go);
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let here = go.with_extension(place);

@@ -221,3 +221,28 @@ fn two_starts_in_one_second_are_two_runs() {
         assert!(night.latest(&format!("{id}/summary.json")).is_file(), "{id}");
     }
 }
+
+/// `..` is the parent of what the path before it really is, and the place that comes of it is
+/// judged as any other.
+#[test]
+fn an_output_directory_with_a_way_back_is_the_one_it_leads_to() {
+    let night = Night::with(3);
+    let root = night.repo.root();
+    let at = |path: &str| root.join(path).to_str().unwrap().to_owned();
+    refused(&night, &["--output-dir", &at("a/../.agents/overnight/other")], 2, &["`..`", "/a"]);
+    fs::write(root.join("file"), "").unwrap();
+    refused(&night, &["--output-dir", &at("file/../out")], 2, &["`..`", "not a folder"]);
+    fs::create_dir(root.join("a")).unwrap();
+    refused(&night, &["--output-dir", &at("a/../.agents/learnings")], 2, &["does not write to"]);
+    refused(&night, &["--output-dir", &at("a/..")], 2, &["holds the repository"]);
+    night.run(&["--output-dir", &at("a/../.agents/overnight/other")]).expect(0);
+    let summary = json_of(&night.repo.state("other/summary.json"));
+    assert_eq!(summary["output_dir"], night.repo.state("other").to_str().unwrap());
+    // By its letters it would be a folder of the repository.
+    let far = night.aside.path().join("far/away");
+    fs::create_dir_all(&far).unwrap();
+    symlink(&far, root.join("link")).unwrap();
+    night.run(&["--output-dir", &at("link/../out")]).expect(0);
+    assert!(night.aside.path().join("far/out/summary.json").exists());
+    assert!(!root.join("out").exists());
+}

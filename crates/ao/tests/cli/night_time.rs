@@ -94,3 +94,37 @@ fn a_step_that_hangs_is_left_when_the_time_ends() {
         assert_eq!(statuses(&summary), ["done", "done"], "{place}");
     }
 }
+
+// proves: LOOP-30
+/// A clock that is set while the run goes on, either way: the limit is not met by it, no duration
+/// is negative, and the report says so.
+#[test]
+fn a_clock_that_is_set_meanwhile_moves_no_limit_and_is_told_of() {
+    for (seconds, told) in [("-36000", "set back by 10h"), ("36000", "set forward by 10h")] {
+        let night = Night::with_copies();
+        let clock = night.aside.path().join("clock");
+        let mut command = night.command(&["--run-timeout", "1h"]);
+        let held = night.held(command.env("AO_CLOCK", &clock), "reduce");
+        std::fs::write(&clock, seconds).unwrap();
+        held.go_on().expect(0);
+        let summary = night.summary();
+        assert_eq!(summary["status"], "done", "{summary:#}");
+        assert!(summary["budget_exhausted"].is_null(), "{summary:#}");
+        assert_eq!(statuses(&summary), ["done", "done"]);
+        let all = summary["clock"].as_array().unwrap();
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].as_str().unwrap().starts_with(told), "{all:?}");
+        let text = night.markdown();
+        assert!(text.contains("The clock was") && text.contains(told), "{text}");
+        let iterations = summary["iterations"].as_array().unwrap();
+        let durations = iterations.iter().map(|one| &one["duration"]).chain([&summary["duration"]]);
+        let stages = summary["stages"].as_object().unwrap().values();
+        for duration in durations.chain(stages) {
+            let duration = duration.as_str().unwrap();
+            assert!(!duration.starts_with('-') && !duration.contains('h'), "{duration}");
+        }
+        // The run that comes after it, on the clock as it was, is a run like any other.
+        night.run(&[]).expect(0);
+        assert!(night.summary()["clock"].is_null());
+    }
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ao_contract::{Exit, format_duration, parse_duration};
 use ao_night::report::{self, Run as Life};
-use ao_night::settings::{self, Gate, Mode, Queue, Settings};
+use ao_night::settings::{self, Extent, Gate, Mode, Queue, Settings};
 use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Unfit, Wish};
 use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
 use serde_json::json;
@@ -44,6 +44,7 @@ Examples:
   ao overnight start --goal 'fewer flaky tests' --run-timeout 90m
   ao --dry-run overnight start --max-iterations 1
   ao overnight start --queue tonight.md --warn-only=false
+  ao overnight start --full
   ao overnight start --resume"
 )]
 pub(crate) struct Arguments {
@@ -89,6 +90,9 @@ pub(crate) struct Arguments {
     /// Spend more time on packets; needs runners
     #[arg(long)]
     long_haul: bool,
+    /// Read and measure everything, also what is unchanged since a night that had nothing to do
+    #[arg(long)]
+    full: bool,
     /// Go on with the last run if it was not finished, or with this one
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
@@ -149,6 +153,7 @@ pub(crate) fn run(
             id => Resume::Run(id.to_owned()),
         }),
         recovered: held.recovered,
+        program: program(),
     });
     drop(held.lock);
     watch.end();
@@ -263,6 +268,7 @@ fn resolve(
         harvest,
         promote_after: settings::PROMOTE_AFTER,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
+        extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
     })
 }
 
@@ -310,6 +316,22 @@ fn host(root: &Path) -> Host {
         environment: std::env::vars_os().collect(),
         repository: root.to_owned(),
     }
+}
+
+/// This program, as its file and who runs it tell it from any other.
+fn program() -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let file = std::env::current_exe().and_then(std::fs::metadata).ok()?;
+    Some(format!(
+        "{}, {} bytes, inode {} on {}, {}.{:09}, user {}",
+        env!("CARGO_PKG_VERSION"),
+        file.len(),
+        file.ino(),
+        file.dev(),
+        file.mtime(),
+        file.mtime_nsec(),
+        rustix::process::geteuid().as_raw()
+    ))
 }
 
 /// The three that end a run with a report; a second one ends the process at once.

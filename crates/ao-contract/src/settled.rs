@@ -1,0 +1,54 @@
+//! What a night found out about a corpus that it left as it was, `overnight/settled.json`: a cache.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::UTC;
+use crate::{CloseLoop, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench, SchemaVersion};
+
+/// What the last night that had nothing to do found out, kept for the next one. It holds only as
+/// long as everything in it that identifies the corpus and the program is still so. It may be
+/// deleted at any time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Settled corpus")]
+pub struct Settled {
+    /// Always 1.
+    pub schema_version: SchemaVersion<1>,
+    /// BLAKE3 of this file with nothing here, in hexadecimal digits.
+    pub digest: String,
+    /// The program that found it out: its version, its file, and who ran it.
+    pub program: String,
+    /// The repository, as an absolute path: paths in logs may begin with it.
+    pub repo_root: String,
+    /// How old a pending learning must be to be promoted.
+    pub promote_after: String,
+    /// The run that found it out.
+    pub run_id: String,
+    /// When that run looked at the corpus.
+    #[schemars(regex(pattern = UTC))]
+    pub looked_at: String,
+    /// BLAKE3 over the name, kind, size, inode, device and both times of all that the night reads.
+    pub fingerprint: String,
+    /// How many files and folders the fingerprint is of.
+    pub entries: u64,
+    /// What was taken in, as the record of the iteration tells it.
+    pub ingest: Extra,
+    /// What was looked for, as the record of the iteration tells it.
+    pub reduce: Extra,
+    /// What became of pending learnings and feedback.
+    pub close_loop: CloseLoop,
+    /// What is left to merge, prune and review.
+    pub defrag: Defrag,
+    /// The health of the corpus.
+    pub metrics_health: MetricsHealth,
+    /// How well it answers; null if nothing could be asked.
+    pub retrieval_live: Option<RetrievalBench>,
+    /// Why nothing could be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retrieval_absent: Option<String>,
+    /// The corpus as a landscape.
+    pub dreamscape: DreamScape,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

@@ -1,0 +1,59 @@
+//! The record of an iteration, written as soon as it ended.
+
+use ao_contract::Iteration;
+use ao_tree::Outcome;
+
+use super::rounds::Begun;
+use super::{Run, Stopped};
+use crate::iteration::{Ending, Proposal, Timed, record};
+use crate::output::Output;
+
+impl Run<'_> {
+    pub(super) fn put(
+        &mut self,
+        begun: &Begun,
+        proposal: Option<&Proposal>,
+        outcome: Option<&Outcome>,
+        ending: Ending,
+    ) -> Result<(), Stopped> {
+        let iteration = self.record(begun, proposal, outcome, ending);
+        self.keep_record(begun, iteration)
+    }
+
+    pub(super) fn record(
+        &self,
+        begun: &Begun,
+        proposal: Option<&Proposal>,
+        outcome: Option<&Outcome>,
+        ending: Ending,
+    ) -> Iteration {
+        let clock = self.work.clock;
+        let timed = Timed {
+            run_id: self.summary.run_id.clone(),
+            index: begun.index,
+            started_at: begun.started_at.clone(),
+            finished_at: clock.rfc3339(),
+            took: (clock.uptime)().saturating_sub(begun.since),
+        };
+        record(&timed, proposal, outcome, ending)
+    }
+
+    pub(super) fn keep_record(
+        &mut self,
+        begun: &Begun,
+        iteration: Iteration,
+    ) -> Result<(), Stopped> {
+        let name = Output::iteration(&self.summary.run_id, begun.index);
+        let written = self.output.write_json(&name, &iteration);
+        self.log(&format!(
+            "iteration {}: {} {}",
+            begun.index,
+            crate::report::status_name(iteration.status),
+            iteration.error.as_deref().unwrap_or_default()
+        ));
+        self.iterations.push(iteration);
+        written.map(drop).map_err(|error| {
+            Stopped::Failed(format!("the record of iteration {}: {error}", begun.index))
+        })
+    }
+}

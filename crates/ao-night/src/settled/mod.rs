@@ -1,0 +1,177 @@
+//! A night with nothing new: what the last one found out still holds, if nothing can have changed.
+//!
+//! Everything that a night judges by lies beneath `.agents/`: ages are counted from the newest day in
+//! the corpus and never from the clock, so that the same files give the same answer on any day. The
+//! files are the same if the file system says the same of each. It is believed only where it cannot
+//! be mistaken: each time in it is older than the look by more than a clock's tick, and the look was
+//! taken before the corpus was read and once more after everything was measured.
+//!
+//! What is kept is a cache. One that is missing, cut, changed, from another program, another place or
+//! a time to come is no reason to stop: the night is then a whole one.
+
+mod print;
+
+use std::path::Path;
+use std::time::Duration;
+
+use ao_contract::{Settled, format_duration};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::clock::Clock;
+use crate::settings::Settings;
+
+pub(crate) use print::Print;
+
+const FILE: &str = "settled.json";
+/// Asked for the time that the file system has.
+const PROBE: &str = ".settling";
+/// A larger one is not read: to look at the corpus again is cheaper.
+const BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// What, beside the files, an answer holds for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    program: String,
+    repo_root: String,
+    promote_after: String,
+}
+
+impl Key {
+    /// `None` where answers are not kept: the program is not known, or other repositories are asked,
+    /// of which nothing is known before they are read.
+    pub(crate) fn of(program: Option<&str>, root: &Path, settings: &Settings) -> Option<Self> {
+        settings.harvest.is_empty().then_some(())?;
+        Some(Self {
+            program: program?.to_owned(),
+            repo_root: root.to_str()?.to_owned(),
+            promote_after: format_duration(settings.promote_after),
+        })
+    }
+
+    fn is_of(&self, settled: &Settled) -> bool {
+        self.program == settled.program
+            && self.repo_root == settled.repo_root
+            && self.promote_after == settled.promote_after
+    }
+}
+
+/// What is known of a corpus before it is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Looked {
+    pub(crate) print: Print,
+    pub(crate) at: String,
+    /// Whether a change after the look is a change of the fingerprint, whenever it comes.
+    pub(crate) trust: Trust,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    Sure,
+    /// Files that changed just now, or in a time to come.
+    Unsure,
+}
+
+/// Looks at the corpus. A file that changed within the last tick of the clock is waited for.
+pub(crate) fn look(agents: &Path, state: &Path, clock: Clock) -> std::io::Result<Looked> {
+    let first = look_once(agents, state, clock)?;
+    if first.trust == Trust::Sure {
+        return Ok(first);
+    }
+    std::thread::sleep(Duration::from_nanos(u64::try_from(print::TICK_NS).unwrap_or_default()));
+    look_once(agents, state, clock)
+}
+
+fn look_once(agents: &Path, state: &Path, clock: Clock) -> std::io::Result<Looked> {
+    // Neither clock alone: ours may be wrong, and the file system's may be that of another machine.
+    let now_ns = (clock.now)().as_nanosecond().min(time_of_files(state)?);
+    let at = clock.rfc3339();
+    let print = Print::take(agents)?;
+    let trust = if print.settles_ns < now_ns { Trust::Sure } else { Trust::Unsure };
+    Ok(Looked { print, at, trust })
+}
+
+/// The time that the file system gives to what is written now.
+fn time_of_files(state: &Path) -> std::io::Result<i128> {
+    let probe = state.join(PROBE);
+    ao_tree::replace_cache(&probe, b"")?;
+    let written = std::fs::symlink_metadata(&probe)?.modified()?;
+    ao_tree::remove_cache(&probe)?;
+    let since = written.duration_since(std::time::UNIX_EPOCH);
+    Ok(since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(i128::MAX)))
+}
+
+/// What was kept, if it holds for this corpus now.
+pub(crate) fn holding(state: &Path, key: &Key, print: &Print, clock: Clock) -> Option<Settled> {
+    let settled = read(state)?;
+    let looked_at: Timestamp = settled.looked_at.parse().ok()?;
+    // A clock that was set back since: the times of files can come again.
+    let is_later = (clock.now)() >= looked_at;
+    let is_same = settled.fingerprint == print.hash && settled.entries == print.entries;
+    (is_later && is_same && key.is_of(&settled)).then_some(settled)
+}
+
+fn read(state: &Path) -> Option<Settled> {
+    let path = state.join(FILE);
+    let found = std::fs::symlink_metadata(&path).ok()?;
+    if !found.is_file() || found.len() > BYTES_MAX {
+        return None;
+    }
+    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let settled: Settled = ao_contract::read(&value).ok()?;
+    (digest(&settled)? == settled.digest).then_some(settled)
+}
+
+/// Keeps what was found out. Who cannot write it does without.
+pub(crate) fn keep(state: &Path, mut settled: Settled) -> std::io::Result<()> {
+    settled.digest = digest(&settled).unwrap_or_default();
+    let mut bytes = serde_json::to_vec(&settled)?;
+    bytes.push(b'\n');
+    ao_tree::replace_cache(&state.join(FILE), &bytes)
+}
+
+fn digest(settled: &Settled) -> Option<String> {
+    let settled = Settled { digest: String::new(), ..settled.clone() };
+    Some(blake3::hash(&serde_json::to_vec(&settled).ok()?).to_hex().to_string())
+}
+
+impl Key {
+    pub(crate) fn into_settled(self, run_id: &str, looked: Looked, found: Found) -> Settled {
+        let (retrieval_live, retrieval_absent) = match found.bench {
+            Ok(bench) => (Some(bench), None),
+            Err(why) => (None, Some(why)),
+        };
+        Settled {
+            schema_version: ao_contract::SchemaVersion,
+            digest: String::new(),
+            program: self.program,
+            repo_root: self.repo_root,
+            promote_after: self.promote_after,
+            run_id: run_id.to_owned(),
+            looked_at: looked.at,
+            fingerprint: looked.print.hash,
+            entries: looked.print.entries,
+            ingest: found.ingest,
+            reduce: found.reduce,
+            close_loop: found.close_loop,
+            defrag: found.defrag,
+            metrics_health: found.metrics_health,
+            retrieval_live,
+            retrieval_absent,
+            dreamscape: found.dreamscape,
+            extra: ao_contract::Extra::new(),
+        }
+    }
+}
+
+/// What a run found out about a corpus that it left as it was.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) ingest: ao_contract::Extra,
+    pub(crate) reduce: ao_contract::Extra,
+    pub(crate) close_loop: ao_contract::CloseLoop,
+    pub(crate) defrag: ao_contract::Defrag,
+    pub(crate) metrics_health: ao_contract::MetricsHealth,
+    pub(crate) bench: Result<ao_contract::RetrievalBench, String>,
+    pub(crate) dreamscape: ao_contract::DreamScape,
+}
