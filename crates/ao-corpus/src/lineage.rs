@@ -1,7 +1,8 @@
 //! Names, and where they lead: an entry that was merged, superseded or promoted is still found by
 //! the name it had.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::index::{Broken, Facts, Index, Sight};
 
@@ -22,7 +23,8 @@ enum Way {
 /// Which entries a name means.
 #[derive(Debug)]
 pub struct Lineage {
-    names: BTreeMap<String, Vec<(Way, usize)>>,
+    /// Every name of every entry, by its hash: the names themselves are in the entries.
+    names: Vec<(u64, Way, u32)>,
     entries: Vec<(String, Facts)>,
 }
 
@@ -56,24 +58,30 @@ impl Lineage {
 
     /// Entries by path, with what they say about themselves.
     pub fn of_facts(entries: Vec<(String, Facts)>) -> Self {
-        let mut names: BTreeMap<String, Vec<(Way, usize)>> = BTreeMap::new();
-        for (entry, (path, facts)) in entries.iter().enumerate() {
-            let mut put =
-                |way, name: &str| names.entry(name.to_owned()).or_default().push((way, entry));
-            let file_name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
-            put(Way::Path, path);
-            put(Way::FileName, file_name);
-            if let Some((stem, _)) = file_name.rsplit_once('.') {
-                put(Way::Stem, stem);
-            }
-            if let Some(id) = &facts.id {
-                put(Way::Id, id);
-            }
-            for name in &facts.merged_from {
-                put(Way::Merged, bare(name));
+        let mut names = Vec::with_capacity(4 * entries.len());
+        for (entry, one) in entries.iter().enumerate() {
+            let entry = u32::try_from(entry).unwrap_or(u32::MAX);
+            each_name(one, |way, name| names.push((hash(name), way, entry)));
+        }
+        names.sort_unstable();
+        Self { names, entries }
+    }
+
+    /// The entries that have exactly this name.
+    fn named(&self, name: &str) -> impl Iterator<Item = (Way, usize)> {
+        let hash = hash(name);
+        let from = self.names.partition_point(|(other, _, _)| *other < hash);
+        let same = self.names[from..].iter().take_while(move |(other, _, _)| *other == hash);
+        let mut found = Vec::new();
+        for (_, way, entry) in same {
+            let entry = *entry as usize;
+            let mut has_it = false;
+            each_name(&self.entries[entry], |other, text| has_it |= other == *way && text == name);
+            if has_it {
+                found.push((*way, entry));
             }
         }
-        Self { names, entries }
+        found.into_iter()
     }
 
     /// Follows a path, a file's name with or without its ending, or an id.
@@ -110,9 +118,8 @@ impl Lineage {
     fn candidates(&self, name: &str) -> Vec<usize> {
         let name = bare(name);
         let with_ending = format!("{name}.md");
-        let spelled = [self.names.get(name), self.names.get(&with_ending)];
         let mut found: Vec<(Way, usize)> =
-            spelled.into_iter().flatten().flatten().copied().collect();
+            self.named(name).chain(self.named(&with_ending)).collect();
         found.sort_unstable();
         found.dedup_by_key(|(_, entry)| *entry);
         let Some((strongest, _)) = found.iter().min() else { return self.merged(name) };
@@ -135,13 +142,36 @@ impl Lineage {
     fn merged(&self, name: &str) -> Vec<usize> {
         let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        let found = self.names.get(stem).into_iter().chain(self.names.get(name)).flatten();
+        let found = self.named(stem).chain(self.named(name));
         let mut entries: Vec<usize> =
-            found.filter(|(way, _)| *way == Way::Merged).map(|(_, entry)| *entry).collect();
+            found.filter(|(way, _)| *way == Way::Merged).map(|(_, entry)| entry).collect();
         entries.sort_unstable();
         entries.dedup();
         entries
     }
+}
+
+/// Calls `each` with all names of an entry.
+fn each_name((path, facts): &(String, Facts), mut each: impl FnMut(Way, &str)) {
+    let file_name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+    each(Way::Path, path);
+    each(Way::FileName, file_name);
+    if let Some((stem, _)) = file_name.rsplit_once('.') {
+        each(Way::Stem, stem);
+    }
+    if let Some(id) = &facts.id {
+        each(Way::Id, id);
+    }
+    for name in &facts.merged_from {
+        each(Way::Merged, bare(name));
+    }
+}
+
+/// Two names with one hash are told apart by the names.
+fn hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A name as it stands beneath `.agents/`, whatever stands before that.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ao_contract::RetrievalBench;
 use ao_corpus::bench::Questions;
 use ao_corpus::fitness::{self, Fitness, Inputs, fitness};
-use ao_corpus::{CLOSED, Corpus, Logs, SEARCHED, Tree};
+use ao_corpus::{CLOSED, Corpus, Logs, Tree};
 use jiff::civil::Date;
 
-use super::{Failed, Stage, Work};
+use super::Work;
 
 /// What before and after are both measured by.
 #[derive(Debug)]
@@ -41,12 +41,9 @@ pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Base
     Measured { fitness: fitness(corpus, &inputs), bench }
 }
 
-/// Measures the corpus as it is on disk.
-pub(crate) fn measure_live(work: &Work) -> Result<Measured, Failed> {
-    let fail = Failed::at(Stage::Measure);
-    let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
+/// Measures the corpus as it was read just now.
+pub(crate) fn measure_live(work: &Work, all: &Arc<Corpus>) -> Measured {
     let corpus = all.within(&CLOSED);
-    let tree = Tree::of(Arc::new(all));
     let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus));
-    Ok(measure(&corpus, fitness::copies(&tree), baseline))
+    measure(&corpus, fitness::copies(&Tree::of(Arc::clone(all))), baseline)
 }

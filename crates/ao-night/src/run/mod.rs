@@ -146,6 +146,7 @@ struct Run<'a> {
     defrag: Option<Defrag>,
     /// What is known of the corpus as it is now.
     last: Option<Measured>,
+    survey: Option<crate::dreamscape::Survey>,
     /// What an earlier run found out, where nothing changed since.
     kept: Option<Settled>,
     /// The corpus as the file system told of it before it was read.
@@ -218,6 +219,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         closing: None,
         defrag: None,
         last: None,
+        survey: None,
         kept: None,
         looked: None,
         held_back: 0,

@@ -1,10 +1,12 @@
 //! The steps after the loop: what the corpus is like now, and what to do first in the morning.
 
+use std::sync::Arc;
+
 use ao_contract::{
     CloseLoop, DefragStatus, Extra, MetricsHealth, RetrievalBench, RunStage, StepName, StepStatus,
 };
 use ao_corpus::health::{Told, health};
-use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
+use ao_corpus::{Corpus, Logs, SEARCHED};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -134,12 +136,12 @@ impl Run<'_> {
     fn health_step(&mut self) -> Result<(), Stopped> {
         let name = StepName::MetricsHealth;
         let done = if let Some(kept) = &self.kept {
-            Some(Ok((kept.metrics_health.clone(), None)))
+            Some(Ok(Healthy { health: kept.metrics_health.clone(), measured: None, survey: None }))
         } else {
             let known = self.last.clone();
             self.work_on(&name, move |work| healthy(work, known))?
         };
-        let (health, measured) = match done {
+        let Healthy { health, measured, survey } = match done {
             None => return Ok(()),
             Some(Ok(done)) => done,
             Some(Err(why)) => {
@@ -148,6 +150,7 @@ impl Run<'_> {
             }
         };
         self.last = measured;
+        self.survey = survey;
         self.summary.metrics_health = object(&health);
         let note = self.carried(format!("fitness {}", health.fitness.composite.get()));
         let file = ("metrics_health", "metrics-health.json");
@@ -223,19 +226,13 @@ impl Run<'_> {
             self.summary.dreamscape = object(&scape);
             return Ok(());
         }
-        let drawn = self.think(&limits, move |work| {
-            let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
-            let mut survey = Survey::default();
-            for path in tree.paths() {
-                if let Some(entry) = tree.entry(&path) {
-                    survey.add(&entry);
-                }
-            }
-            Ok::<_, String>(survey.finish(&readings))
-        });
-        match drawn {
-            Ok(Ok(scape)) => self.summary.dreamscape = object(&scape),
-            Ok(Err(why)) | Err(Halt::Panic(why)) => {
+        let Some(survey) = self.survey.take() else {
+            self.log("the landscape: the corpus was not measured");
+            return Ok(());
+        };
+        match self.think(&limits, move |_| survey.finish(&readings)) {
+            Ok(scape) => self.summary.dreamscape = object(&scape),
+            Err(Halt::Panic(why)) => {
                 self.log(&format!("the landscape: {why}"));
                 self.degraded.push("dreamscape".into());
             }
@@ -260,19 +257,26 @@ fn object(value: &impl Serialize) -> Option<Extra> {
     }
 }
 
-fn healthy(
-    work: &Work,
-    known: Option<Measured>,
-) -> Result<(MetricsHealth, Option<Measured>), String> {
+/// What one reading of the corpus tells.
+struct Healthy {
+    health: MetricsHealth,
+    measured: Option<Measured>,
+    /// For the landscape.
+    survey: Option<Survey>,
+}
+
+fn healthy(work: &Work, known: Option<Measured>) -> Result<Healthy, String> {
     let text = |error: std::io::Error| error.to_string();
-    let measured = match known {
-        Some(measured) => measured,
-        None => measure_live(work).map_err(|failed| failed.why)?,
-    };
-    let corpus = Corpus::read(&work.agents, &SEARCHED).map_err(text)?;
+    let corpus = Arc::new(Corpus::read(&work.agents, &SEARCHED).map_err(text)?);
     let logs = Logs::read(&work.agents).map_err(text)?;
+    let measured = known.unwrap_or_else(|| measure_live(work, &corpus));
     let told = Told { root: &work.root, as_of: None };
-    Ok((health(&corpus, &logs, &measured.fitness, told), Some(measured)))
+    let health = health(&corpus, &logs, &measured.fitness, told);
+    let mut survey = Survey::default();
+    for entry in &corpus.entries {
+        survey.add(entry);
+    }
+    Ok(Healthy { health, measured: Some(measured), survey: Some(survey) })
 }
 
 fn brief(work: &Work, goal: &str) -> Result<ao_contract::KnowledgeBrief, String> {
