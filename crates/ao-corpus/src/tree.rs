@@ -150,15 +150,15 @@ impl Tree {
         self.changed.get(path).cloned()
     }
 
-    /// The entries that differ from those of an earlier state of this tree.
-    pub fn changed_since(&self, earlier: &Self) -> Vec<String> {
-        let is_same = |path: &String, entry: &Option<Arc<Entry>>| match earlier.changed.get(path) {
-            Some(Some(before)) => entry.as_ref().is_some_and(|entry| Arc::ptr_eq(before, entry)),
-            Some(None) => entry.is_none(),
-            None => false,
+    /// The entries that differ from those of another state of this tree.
+    pub fn differing(&self, other: &Self) -> Vec<String> {
+        let is_same = |path: &&String| match (self.changed.get(*path), other.changed.get(*path)) {
+            (Some(Some(one)), Some(Some(other))) => Arc::ptr_eq(one, other),
+            (Some(None), Some(None)) => true,
+            _ => false,
         };
-        let changed = self.changed.iter().filter(|(path, entry)| !is_same(path, entry));
-        changed.map(|(path, _)| path.clone()).collect()
+        let either: BTreeSet<&String> = self.changed.keys().chain(other.changed.keys()).collect();
+        either.into_iter().filter(|path| !is_same(path)).cloned().collect()
     }
 
     pub fn changes(&self) -> impl Iterator<Item = (&String, &Option<Arc<Entry>>)> {

@@ -83,11 +83,10 @@ pub(super) fn dedup(
             Some(index) => index,
             None => Index::of_tree(tree)?,
         };
-        let round = Round { base: tree, queue, index: &index, done: &done };
-        let (refused, kept) = round.run(found.clusters)?;
+        let round = Round { base: tree, queue, done: &done };
+        let (refused, kept) = round.run(found.clusters, index)?;
         let Some(kept) = kept else {
             done.refused.extend(refused);
-            before = Some(index);
             break;
         };
         let Kept { merges, after, index, queue: new_queue, referrers } = kept;
@@ -202,8 +201,6 @@ type Refused = BTreeMap<String, DefragKept>;
 struct Round<'a> {
     base: &'a Tree,
     queue: &'a Queue,
-    /// Of the base.
-    index: &'a Index,
     done: &'a Done,
 }
 
@@ -226,17 +223,23 @@ struct Known {
 }
 
 impl Round<'_> {
-    /// What stays and why, and what is merged if anything is.
-    fn run(&self, clusters: Vec<Cluster>) -> Result<(Refused, Option<Kept>), DefragError> {
+    /// What stays and why, and what is merged if anything is. The index is of the base.
+    fn run(
+        &self,
+        clusters: Vec<Cluster>,
+        index: Index,
+    ) -> Result<(Refused, Option<Kept>), DefragError> {
         let mut refused = BTreeMap::new();
-        let mut merges = self.asked_before(clusters, &mut refused)?;
+        let mut merges = self.asked_before(&index, clusters, &mut refused)?;
+        let mut indexed = (index, self.base.clone());
         let mut known = Known::default();
         for trial in 0..TRIALS_MAX {
             let (after, queue, referrers) = self.after(&mut merges, &mut refused, &mut known);
             if merges.is_empty() {
                 break;
             }
-            let index = self.index.after(&after, &after.changed_since(self.base))?;
+            let (index, of) = indexed;
+            let index = index.into_after(&after, &after.differing(&of))?;
             let lost = self.ask_after(&mut merges, &Places::of(&index)?)?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
@@ -256,12 +259,14 @@ impl Round<'_> {
                 all.retain(|merge| !goes(merge));
             }
             merges.retain(|_, all| !all.is_empty());
+            indexed = (index, after);
         }
         Ok((refused, None))
     }
 
     fn asked_before(
         &self,
+        index: &Index,
         clusters: Vec<Cluster>,
         refused: &mut Refused,
     ) -> Result<BTreeMap<String, Vec<Merge>>, DefragError> {
@@ -273,7 +278,7 @@ impl Round<'_> {
                 members.into_iter().map(move |member| (survivor.clone(), member, copies))
             })
             .collect();
-        let places = Places::of(self.index)?;
+        let places = Places::of(index)?;
         let ask = |(survivor, member, copies): &(String, Member, u32)| {
             let entries = (self.base.entry(survivor), self.base.entry(&member.path));
             let (Some(survivor), Some(entry)) = entries else { return Ok(None) };

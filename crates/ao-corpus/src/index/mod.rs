@@ -72,8 +72,9 @@ impl Index {
         Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
     }
 
-    /// The index of a tree that differs from the one of this index in these entries.
-    pub fn after(&self, tree: &Tree, changed: &[String]) -> Result<Self, Broken> {
+    /// The index of a tree that differs from the one of this index in these entries. There is never
+    /// more than one of the two in memory.
+    pub fn into_after(self, tree: &Tree, changed: &[String]) -> Result<Self, Broken> {
         let mut gone = vec![false; self.len()];
         for path in changed {
             if let Some(entry) = self.find(path)? {
@@ -83,6 +84,7 @@ impl Index {
         let keep = |entry: usize| (!gone[entry]).then(Stamp::default);
         let mut batches = build::tree_batches(tree, changed);
         batches.push(old::batch_of(&self.reader, keep)?);
+        drop(self);
         Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
     }
 
