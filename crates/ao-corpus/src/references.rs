@@ -103,8 +103,8 @@ impl Wanted {
     fn meant<'a>(&'a self, run: &'a str) -> impl Iterator<Item = usize> + 'a {
         // What is shorter than every name has no name in it.
         let run = if run.len() < self.shortest { "" } else { run };
-        let last = run.rsplit_once('/').map_or(run, |(_, last)| last);
-        let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+        let last = memchr::memrchr(b'/', run.as_bytes()).map_or(run, |at| &run[at + 1..]);
+        let stem = memchr::memrchr(b'.', last.as_bytes()).map_or(last, |at| &last[..at]);
         let find = |name: &str| {
             if self.has_length(name.len()) { self.by_name.get(name) } else { None }
         };
