@@ -48,7 +48,7 @@ fn the_survivor_stays_as_it_is_and_takes_over_what_only_the_other_has() {
     let text = repo.read("learnings/2026-03-01-a.md");
     let head = "\u{feff}---\r\n# about it\r\nid: L-1\r\nmaturity: established   # by hand\r\nutility: 0.44\r\n\
         reward_count: 8\r\ntags:\r\n  - ci\r\n  - net\r\ndate: 2026-03-01\r\nodd key: [1,  2]\r\nharmful_count: 1\r\n\
-        x_own:\r\n  team: t-1  # kept\r\nmerged_from: [\"2026-03-05-b\", L-2, L-0]\r\n\
+        x_own:\r\n  team: t-1  # kept\r\nmerged_from: [2026-03-05-b, L-2, L-0]\r\n\
         merged_fields: {L-2: {maturity: provisional}}\r\n---\r\n";
     assert!(text.starts_with(head), "{text}");
     assert!(text.contains(" A new fact about the gearbox stands here.\r\n\r\n## Why"), "{text}");
