@@ -125,7 +125,8 @@ pub(super) fn start(policy: &Policy, control: &UnixStream) -> io::Result<Option<
     }
     let word = last.unwrap_or(Said::NotStarted { reason: libc::EIO });
     let is_started = matches!(word, Said::Started { .. });
-    send(control, &word)?;
+    // If the engine is gone by now, whoever waits next will notice.
+    let _ = send(control, &word);
     Ok(is_started.then_some(program))
 }
 

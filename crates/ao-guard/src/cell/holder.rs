@@ -54,14 +54,15 @@ fn hold() -> io::Result<()> {
     // The program must not find the socket where its input is.
     rustix::stdio::dup2_stdin(&fs::File::open("/dev/null")?)?;
     let _ = rustix::process::setsid();
-    let is_wanted = match policy.tier {
+    let wanted = match policy.tier {
         Tier::A => hold_namespaces(&policy, &control),
         _ => hold_descent(&policy, &control),
-    }?;
-    if is_wanted == Wanted::NoMore {
+    };
+    // An engine to which nothing can be said is gone, too.
+    if !matches!(wanted, Ok(Wanted::Still)) {
         scratch::remove(policy.scratch.path());
     }
-    Ok(())
+    wanted.map(drop)
 }
 
 /// Whether the engine is still there.
@@ -144,12 +145,13 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
     let Some(program) = first::start(policy, control)? else {
         return over(control, 0, 0);
     };
-    let handle = pidfd_open(program, PidfdFlags::empty())?;
+    // From here on nothing returns before all descendants have ended.
     let mut status: Option<WaitStatus> = None;
     let mut wanted = Wanted::Still;
     let mut is_ended_by_us = true;
-    loop {
-        match next(control, &handle, WATCH_EVERY) {
+    let handle = pidfd_open(program, PidfdFlags::empty()).ok();
+    while let Some(handle) = &handle {
+        match next(control, handle, WATCH_EVERY) {
             Event::Ended => {
                 is_ended_by_us = false;
                 break;
@@ -163,7 +165,7 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
                 descent::reap(program, &mut status);
                 let (count, bytes) = descent::weigh();
                 if let Some(limit) = first::too_far(policy, count, bytes) {
-                    send(control, &Said::WentTooFar { limit })?;
+                    let _ = send(control, &Said::WentTooFar { limit });
                     break;
                 }
             }

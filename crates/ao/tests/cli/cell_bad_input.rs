@@ -34,7 +34,7 @@ fn a_path_that_must_not_be_writable_is_refused_with_its_rule() {
         (".agents", "path-held"),
         (".agents/learnings", "path-held"),
         (".agents/overnight", "path-held"),
-        ("/proc/self", "path-system"),
+        ("/proc/sys", "path-system"),
         ("/dev/null", "path-system"),
         ("deep", "must not be writable"),
         ("twice", "must not be writable"),
@@ -64,7 +64,7 @@ fn a_command_that_cannot_be_run_is_refused() {
     fs::write(cells.path("plain"), "#!/bin/sh\n").unwrap();
     fs::create_dir(cells.path("bin")).unwrap();
     fs::copy("/bin/true", cells.path("bin/planted")).unwrap();
-    fs::write(cells.path("bin/garbage"), "\u{7f}ELF nonsense").unwrap();
+    fs::write(cells.path("bin/garbage"), "#!/no/such/interpreter\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(cells.path("bin/garbage"), mode).unwrap();
     let path = format!("{}:/usr/bin:/bin", cells.path("bin").display());
@@ -81,7 +81,7 @@ fn a_command_that_cannot_be_run_is_refused() {
         assert!(ran.stderr.contains(says), "{command}: {ran}");
     }
     let ran = cells.ao(&["guard", "run", "--", "./bin/garbage"]).expect(2);
-    assert!(ran.stderr.contains("Exec format error"), "{ran}");
+    assert!(ran.stderr.contains("No such file"), "{ran}");
     cells.ao(&["guard", "run"]).expect(2);
     cells.ao(&["guard", "run", "--"]).expect(2);
 }
@@ -111,7 +111,7 @@ fn a_cell_has_no_cell_in_it() {
     for cells in [Cells::new(User::This), Cells::new(User::Ordinary), Cells::tier_b()] {
         let ao = crate::cell::binary_for_all().to_str().unwrap();
         // In tier B only what is listed can be read.
-        if cells.sh(&[], &format!("test -r {ao}")).code != 0 {
+        if cells.sh(&[], &format!("{ao} --version")).code != 0 {
             continue;
         }
         let script =

@@ -151,7 +151,7 @@ fn a_flood_is_cut_and_counted() {
 #[test]
 fn it_does_not_wait_for_input_and_has_no_terminal() {
     for cells in everywhere() {
-        let script = "cat; tty; test -t 1 || echo pipe; : < /dev/tty || echo none";
+        let script = "cat; tty; test -t 1 || echo pipe; (exec < /dev/tty) 2>/dev/null || echo none";
         let answer = cells.sh(&["--time", "20s"], script).expect(0).json();
         assert_eq!(answer["stdout"]["text"], "not a tty\npipe\nnone\n", "{answer}");
     }

@@ -27,6 +27,7 @@ use crate::repo::{AGENTS, Repo};
 const EXECUTABLE: u32 = 0o111;
 /// Where a start that was refused leaves a mark, beneath `.agents/`.
 const FAILMARK: &str = "ao/guard.failed";
+const FAILMARK_DIR: &str = "ao";
 /// There in every cell of tier A.
 const INSIDE: &str = "/run/ao-cell";
 const NAMES_IN_WRITABLE: [&str; 2] = [".git", AGENTS];
@@ -135,7 +136,10 @@ pub(crate) fn run(
     let sink: &mut Sink<'_> = &mut take;
     let report = order.cell.run(Path::new("/proc/self/exe"), &scratch, sink, &stop);
     let report = match report {
-        Ok(report) => report,
+        Ok(report) => {
+            order.remove_failmark();
+            report
+        }
         Err(refusal) => {
             order.leave_failmark(&refusal);
             return Err(answer::refused(&refusal));
@@ -225,15 +229,15 @@ impl Order {
         roots.extend(writable.iter().flat_map(|path| place::repositories(path)));
         roots.sort();
         roots.dedup();
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all_path = std::env::var_os("PATH").unwrap_or_default();
         // With no repository around nothing is left out.
         let untrusted = repository.clone().unwrap_or_else(|| PathBuf::from("/dev/null/none"));
-        let path = ao_guard::trusted_path(&path, &untrusted);
+        let path = ao_guard::trusted_path(&all_path, &untrusted);
         let (name, rest) = arguments
             .command
             .split_first()
             .ok_or_else(|| Failure::usage("there is no command").hint("name it after `--`"))?;
-        let program = program(name, &path, &untrusted, &directory)?;
+        let program = program(name, &all_path, &untrusted, &directory)?;
         let mut cell = Cell::new(program, directory.clone());
         cell.arguments = rest.to_vec();
         cell.environment = place::environment(&arguments.env, &path);
@@ -296,7 +300,16 @@ impl Order {
             let line =
                 format!("{} {}\n", clock::now().rfc3339(), ao_tree::shown(&refusal.to_string()));
             // The refusal itself is told in any case.
-            let _ = ao_tree::replace_file(&agents.join(FAILMARK), line.as_bytes());
+            let _ = ao_tree::make_folders(&agents, FAILMARK_DIR)
+                .and_then(|()| ao_tree::replace_file(&agents.join(FAILMARK), line.as_bytes()));
+        }
+    }
+
+    /// A cell that held takes back the mark of one that did not.
+    fn remove_failmark(&self) {
+        if let Some(root) = &self.repository {
+            // It is only a mark, and says when it was made.
+            let _ = ao_tree::remove_cache(&root.join(AGENTS).join(FAILMARK));
         }
     }
 
