@@ -36,8 +36,10 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWPID,
     libc::CLONE_NEWNET,
 ];
-/// Put characters into a terminal, as if typed.
-const TERMINAL_REQUESTS: [u64; 2] = [libc::TIOCSTI, 0x541C];
+/// Put characters into a terminal, as if typed; change flags, attributes and the version of a file
+/// in its file system, which a descriptor for reading is enough for.
+const REQUESTS: [u64; 6] =
+    [libc::TIOCSTI, 0x541C, 0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602];
 /// The low bits of a socket's kind; above them are flags.
 const KIND_MASK: u64 = 0xf;
 
@@ -139,7 +141,7 @@ const CHANGES_HERE: [i64; 6] = [
 const CHANGES_HERE: [i64; 0] = [];
 
 /// Tier B: what the network, process and ipc namespaces keep away in tier A.
-const REACHING_OUT: [i64; 13] = [
+const REACHING_OUT: [i64; 14] = [
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -149,6 +151,7 @@ const REACHING_OUT: [i64; 13] = [
     libc::SYS_msgctl,
     libc::SYS_semget,
     libc::SYS_semop,
+    libc::SYS_semtimedop,
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
@@ -259,11 +262,11 @@ fn refused(policy: &Policy) -> Result<Rules, seccompiler::BackendError> {
     rules.insert(libc::SYS_clone, namespaces.clone());
     namespaces.push(rule(vec![masked(0, NEW_TIME, NEW_TIME)?])?);
     rules.insert(libc::SYS_unshare, namespaces);
-    let mut terminals = Vec::new();
-    for request in TERMINAL_REQUESTS {
-        terminals.push(rule(vec![is(1, request)?])?);
+    let mut requests = Vec::new();
+    for request in REQUESTS {
+        requests.push(rule(vec![is(1, request)?])?);
     }
-    rules.insert(libc::SYS_ioctl, terminals);
+    rules.insert(libc::SYS_ioctl, requests);
     files_with_rights(&mut rules)?;
     if policy.tier != Tier::A {
         let changes = CHANGES_OF_ATTRIBUTES.iter().chain(&NEWER_CHANGES).chain(&CHANGES_HERE);
