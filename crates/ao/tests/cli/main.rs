@@ -11,6 +11,7 @@ mod bench;
 mod carry;
 mod cell;
 mod cell_bad_input;
+mod cell_honest;
 mod cell_layers;
 mod cell_limits;
 mod cell_network;
