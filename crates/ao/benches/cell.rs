@@ -79,7 +79,7 @@ fn measure(place: &Path, cell: Cell, what: &[&str]) -> (Duration, Duration) {
     let (since, before) = (Instant::now(), used());
     let status = command(place, cell, what).status().unwrap();
     assert!(status.success(), "{cell:?} {what:?}: {status}");
-    (since.elapsed(), used() - before)
+    (since.elapsed(), used().saturating_sub(before))
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

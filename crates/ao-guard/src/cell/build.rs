@@ -108,6 +108,8 @@ impl Builder {
     fn clone_of(&self, path: &Path) -> io::Result<OwnedFd> {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::AT_RECURSIVE
+            // Where it leads was settled before; a symlink that stands there now is news.
+            | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
             | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         Ok(open_tree(&self.root, path, flags)?)
     }

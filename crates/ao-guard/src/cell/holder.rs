@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -24,6 +24,7 @@ use crate::descent;
 use super::layer::Layer;
 use super::message::{Said, receive, send, send_descriptors};
 use super::policy::Policy;
+use super::report::Limit;
 use super::sys::{self, Side};
 use super::tier::Tier;
 use super::{first, maps, scratch};
@@ -31,6 +32,8 @@ use super::{first, maps, scratch};
 /// The first argument of a process that is a holder.
 pub(super) const WORD: &str = "hold-cell";
 const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// How much later than the engine the holder looks at the time.
+const LATE: Duration = Duration::from_secs(1);
 /// While nothing is to be weighed, only events are waited for.
 const IDLE: Duration = Duration::from_mins(1);
 
@@ -108,9 +111,15 @@ fn hold_namespaces(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> 
     first::mute()?;
     let handle = pidfd_open(cell, PidfdFlags::empty())?;
     let mut wanted = Wanted::Still;
+    let clock = Clock::start(policy);
     loop {
-        match next(control, &handle, IDLE) {
+        match next(control, &handle, IDLE.min(clock.left())) {
             Event::Ended => break,
+            Event::Nothing if clock.left().is_zero() => {
+                let _ = send(control, &Said::WentTooFar { limit: Limit::Time });
+                let _ = pidfd_send_signal(&handle, Signal::KILL);
+                break;
+            }
             Event::Nothing => {}
             event => {
                 // One that has ended meanwhile is what was wanted.
@@ -150,6 +159,7 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
     let mut wanted = Wanted::Still;
     let mut is_ended_by_us = true;
     let handle = pidfd_open(program, PidfdFlags::empty()).ok();
+    let clock = Clock::start(policy);
     while let Some(handle) = &handle {
         match next(control, handle, WATCH_EVERY) {
             Event::Ended => {
@@ -164,7 +174,8 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
             Event::Nothing => {
                 descent::reap(program, &mut status);
                 let (count, bytes) = descent::weigh();
-                if let Some(limit) = first::too_far(policy, count, bytes) {
+                let late = clock.left().is_zero().then_some(Limit::Time);
+                if let Some(limit) = late.or_else(|| first::too_far(policy, count, bytes)) {
                     let _ = send(control, &Said::WentTooFar { limit });
                     break;
                 }
@@ -180,6 +191,23 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
         over(control, u32::try_from(tally.survivors).unwrap_or(u32::MAX), left)?;
     }
     Ok(wanted)
+}
+
+/// The engine keeps the time. If it is held up itself, by whoever reads from it, the holder does.
+#[derive(Debug)]
+struct Clock {
+    since: Instant,
+    time: Duration,
+}
+
+impl Clock {
+    fn start(policy: &Policy) -> Self {
+        Self { since: Instant::now(), time: policy.limits.time.saturating_add(LATE) }
+    }
+
+    fn left(&self) -> Duration {
+        self.time.saturating_sub(self.since.elapsed())
+    }
 }
 
 fn over(control: &UnixStream, survivors: u32, left_behind: u32) -> io::Result<Wanted> {

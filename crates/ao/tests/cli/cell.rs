@@ -300,6 +300,22 @@ fn files_that_lend_rights_cannot_be_made() {
     }
 }
 
+/// Root owns these outside. What is tried is to write what is there already.
+#[test]
+fn the_settings_of_the_machine_cannot_be_written() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        let script = "
+            for f in /proc/sys/kernel/hostname /proc/sys/kernel/core_pattern /proc/sys/vm/swappiness \
+                /proc/sys/net/ipv4/ip_forward /proc/self/oom_score_adj /sys/kernel/mm/ksm/run /etc/hostname; do
+                test -e $f && v=$(cat $f) && (echo \"$v\" > $f) 2>/dev/null && echo wrote $f
+            done
+            true";
+        let answer = cells.sh(&[], script).expect(0).json();
+        assert_eq!(answer["stdout"]["text"], "", "{answer}");
+    }
+}
+
 #[test]
 fn a_dry_run_starts_nothing() {
     let cells = Cells::new(User::This);

@@ -148,6 +148,21 @@ fn a_flood_is_cut_and_counted() {
     }
 }
 
+/// Nobody reads what it says, so that `ao` itself is held up.
+#[test]
+fn the_time_is_kept_even_if_nobody_listens() {
+    for (number, cells) in (40..).zip(everywhere()) {
+        let nap = nap(number);
+        let script = format!("sleep {nap} & exec head -c 1000000 /dev/zero");
+        let line = ["guard", "run", "--time", "300ms", "--", "/bin/sh", "-c", &script];
+        let mut child = cells.command(&line).spawn().unwrap();
+        wait_until("the command runs", || alive(&nap) > 0);
+        wait_until("it was ended", || alive(&nap) == 0);
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+}
+
 #[test]
 fn it_does_not_wait_for_input_and_has_no_terminal() {
     for cells in everywhere() {

@@ -1,6 +1,7 @@
 //! What is told of a command that ran in a cell.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use ao_contract::Exit;
 use ao_guard::cell::{Change, Finish, Refusal, Report, Write};
@@ -19,6 +20,7 @@ const SIGNAL_BASE: i32 = 128;
 #[derive(Debug)]
 pub(super) struct Told<'a> {
     pub(super) report: &'a Report,
+    pub(super) program: &'a Path,
     pub(super) writes: &'a [Write],
     pub(super) stdout: &'a Kept,
     pub(super) stderr: &'a Kept,
@@ -70,6 +72,7 @@ pub(super) fn json(told: &Told<'_>) -> Value {
         |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     json!({
         "exit": exit_code(report),
+        "program": told.program.to_string_lossy(),
         "tier": report.tier,
         "missing": report.missing,
         "attacks_held": report.attacks_held,

@@ -154,7 +154,14 @@ pub(crate) fn run(
         })?);
     }
     let limits = &order.cell.limits;
-    let told = Told { report: &report, writes: &writes, stdout: &stdout, stderr: &stderr, limits };
+    let told = Told {
+        report: &report,
+        program: &order.cell.program,
+        writes: &writes,
+        stdout: &stdout,
+        stderr: &stderr,
+        limits,
+    };
     Ok(answer::tell(&told, is_json, printer))
 }
 
