@@ -36,7 +36,7 @@ fn at<T>(layer: Layer, result: io::Result<T>) -> Built<T> {
     result.map_err(|error| (layer, error))
 }
 
-/// Builds it all and goes to the directory of the program.
+/// Builds it all.
 pub(super) fn build(policy: &Policy) -> Built<()> {
     let builder = at(Layer::ReadOnly, Builder::begin())?;
     let rw: Vec<(&Path, OwnedFd)> = at(
@@ -87,8 +87,7 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
     for mask in masks().filter(|mask| is_on_top(mask)) {
         at(Layer::Masks, builder.mask(mask))?;
     }
-    let directory = policy.directory.path();
-    at(Layer::Masks, rustix::process::chdir(directory).map_err(io::Error::from))
+    Ok(())
 }
 
 #[derive(Debug)]

@@ -5,16 +5,16 @@
 //! inside talks to the engine outside, which dials by itself: a name is resolved here, and the
 //! program cannot choose an address.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::grant::Grant;
 use super::report::Refused;
+use super::request::{Request, read_head};
 
 /// Where the proxy listens inside; nobody else is there to take the port.
 pub(super) const PROXY_PORT: u16 = 3128;
@@ -22,76 +22,9 @@ pub(super) const PROXY_PORT: u16 = 3128;
 pub(super) const FORWARD_PORT: u16 = 20_001;
 const CONNECTIONS_MAX: usize = 64;
 const REFUSALS_MAX: usize = 100;
-const HEAD_BYTES_MAX: usize = 16 * 1024;
 const CHUNK_BYTES: usize = 16 * 1024;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const DIAL_TIME: Duration = Duration::from_secs(20);
-const NAME_BYTES_MAX: usize = 253;
-
-/// One host and one port.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
-    pub host: String,
-    pub port: u16,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not HOST:PORT: {why}")]
-pub struct BadGrant {
-    pub text: String,
-    pub why: &'static str,
-}
-
-impl FromStr for Grant {
-    type Err = BadGrant;
-
-    fn from_str(text: &str) -> Result<Self, BadGrant> {
-        let bad = |why| BadGrant { text: text.to_owned(), why };
-        let (host, port) = text.rsplit_once(':').ok_or_else(|| bad("there is no port"))?;
-        let port = port
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| port.parse::<u16>().ok())
-            .flatten()
-            .filter(|port| *port != 0)
-            .ok_or_else(|| bad("the port is not a number from 1 to 65535"))?;
-        let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-            Some(inner) => inner
-                .parse::<std::net::Ipv6Addr>()
-                .map_err(|_| bad("this is no address"))?
-                .to_string(),
-            None => name(host).ok_or_else(|| bad("this is no name of a host"))?,
-        };
-        Ok(Self { host, port })
-    }
-}
-
-impl fmt::Display for Grant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{}:{}", self.host, self.port)
-        }
-    }
-}
-
-/// Letters, digits, dots and hyphens; numbers alone must be an address as everybody writes it.
-fn name(host: &str) -> Option<String> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    let is_name = !host.is_empty()
-        && host.len() <= NAME_BYTES_MAX
-        && host.bytes().all(is_plain)
-        && !host.starts_with(['.', '-']);
-    let looks_like_number = host
-        .rsplit('.')
-        .next()
-        .is_some_and(|last| last.starts_with(|letter: char| letter.is_ascii_digit()));
-    if !is_name || (looks_like_number && host.parse::<std::net::Ipv4Addr>().is_err()) {
-        return None;
-    }
-    Some(host.to_ascii_lowercase())
-}
 
 /// What a program is told about the door.
 pub(super) fn variables(grants: &[Grant]) -> Vec<(String, String)> {
@@ -272,74 +205,6 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     pump(inside, &outside, shared)
 }
 
-/// What a program asks of the proxy.
-#[derive(Debug)]
-struct Request {
-    grant: Grant,
-    /// What the host is sent instead of the head, for a request that is not a tunnel.
-    forwarded_head: Option<String>,
-}
-
-impl Request {
-    fn parse(head: &str) -> Option<Self> {
-        const HTTP_PORT: u16 = 80;
-        let (line, fields) = head.split_once("\r\n")?;
-        let [method, target, version] = line.split(' ').collect::<Vec<_>>().try_into().ok()?;
-        if !version.starts_with("HTTP/1.") {
-            return None;
-        }
-        if method == "CONNECT" {
-            return Some(Self { grant: target.parse().ok()?, forwarded_head: None });
-        }
-        let rest = target.strip_prefix("http://")?;
-        let (authority, path) = match rest.find('/') {
-            Some(at) => rest.split_at(at),
-            None => (rest, "/"),
-        };
-        let grant = match authority.parse() {
-            Ok(grant) => grant,
-            Err(_) => format!("{authority}:{HTTP_PORT}").parse().ok()?,
-        };
-        // The connection carries this one request: a second one could name another host.
-        let kept = fields.split("\r\n").filter(|field| {
-            let name = field.split(':').next().unwrap_or_default();
-            !["connection", "proxy-connection", "keep-alive"]
-                .iter()
-                .any(|dropped| name.eq_ignore_ascii_case(dropped))
-        });
-        let fields: Vec<_> = kept.filter(|field| !field.is_empty()).collect();
-        let mut text = format!("{method} {path} {version}\r\n");
-        for field in fields {
-            text.push_str(field);
-            text.push_str("\r\n");
-        }
-        text.push_str("Connection: close\r\n\r\n");
-        Some(Self { grant, forwarded_head: Some(text) })
-    }
-}
-
-/// The head of a request as text, and what came after it.
-fn read_head(mut from: &TcpStream) -> io::Result<(String, Vec<u8>)> {
-    const END: &[u8] = b"\r\n\r\n";
-    let mut bytes = Vec::new();
-    loop {
-        if let Some(at) = bytes.windows(END.len()).position(|window| window == END) {
-            let rest = bytes.split_off(at + END.len());
-            let head = String::from_utf8(bytes).map_err(io::Error::other)?;
-            return Ok((head, rest));
-        }
-        if bytes.len() > HEAD_BYTES_MAX {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let mut chunk = [0; CHUNK_BYTES];
-        let count = from.read(&mut chunk)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        bytes.extend_from_slice(&chunk[..count]);
-    }
-}
-
 /// Both ways, until one side has had enough.
 fn pump(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     let (from, to, counter) = (outside.try_clone()?, inside.try_clone()?, Arc::clone(shared));
@@ -429,57 +294,6 @@ fn is_public(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_grant_is_one_host_and_one_port() {
-        let grant: Grant = "API.example.com:443".parse().unwrap();
-        assert_eq!((grant.host.as_str(), grant.port), ("api.example.com", 443));
-        assert_eq!("[::1]:80".parse::<Grant>().unwrap().to_string(), "[::1]:80");
-        for bad in [
-            "host",
-            "host:",
-            "host:0",
-            "host:65536",
-            ":80",
-            "a@b:80",
-            "a b:80",
-            "a\0b:80",
-            "*:80",
-            "-a:80",
-            "127.1:80",
-            "0x7f000001:80",
-            "1:80",
-            "[::1:80",
-            "host:+80",
-            "a/b:80",
-            "é:80",
-        ] {
-            assert!(bad.parse::<Grant>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_request_names_its_host_in_one_way() {
-        let tunnel = Request::parse("CONNECT a.example:443 HTTP/1.1\r\nHost: b.example\r\n\r\n");
-        assert_eq!(tunnel.unwrap().grant.to_string(), "a.example:443");
-        let plain = Request::parse(
-            "GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\nConnection: keep-alive\r\n\r\n",
-        )
-        .unwrap();
-        assert_eq!(plain.grant.to_string(), "a.example:80");
-        let head = plain.forwarded_head.unwrap();
-        assert_eq!(head, "GET /x?y HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n");
-        for bad in [
-            "CONNECT a@b:443 HTTP/1.1\r\n\r\n",
-            "CONNECT  a:443 HTTP/1.1\r\n\r\n",
-            "GET http://u@a.example/ HTTP/1.1\r\n\r\n",
-            "GET https://a.example/ HTTP/1.1\r\n\r\n",
-            "CONNECT a:443\r\n\r\n",
-            "nonsense",
-        ] {
-            assert!(Request::parse(bad).is_none(), "{bad:?}");
-        }
-    }
 
     #[test]
     fn only_the_internet_is_public() {

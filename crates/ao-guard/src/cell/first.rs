@@ -135,6 +135,10 @@ pub(super) fn start(policy: &Policy, control: &UnixStream) -> io::Result<Option<
 fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
     let say = |word: &Said| drop(send(teller, word));
     let _ = rustix::process::setsid();
+    if let Err(error) = rustix::process::chdir(policy.directory.path()) {
+        say(&Said::NotStarted { reason: error.raw_os_error() });
+        sys::exit_now(1);
+    }
     if let Err((layer, why)) = confine::confine(policy) {
         say(&Said::CannotBuild { layer, why });
         sys::exit_now(1);

@@ -142,10 +142,7 @@ fn hold_namespaces(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> 
 fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     send_descriptors(control, &[])?;
-    let place = rustix::process::chdir(policy.directory.path())
-        .map_err(io::Error::from)
-        .and_then(|()| maps::give_up_hope(policy));
-    if let Err(error) = place {
+    if let Err(error) = maps::give_up_hope(policy) {
         let layer = Layer::NoNewPrivileges;
         send(control, &Said::CannotBuild { layer, why: error.to_string() })?;
         return over(control, 0, 0);

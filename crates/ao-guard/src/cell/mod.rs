@@ -13,10 +13,12 @@
 
 mod attack;
 mod build;
+mod calls;
 mod confine;
 mod door;
 mod filter;
 mod first;
+mod grant;
 mod holder;
 mod layer;
 mod maps;
@@ -26,15 +28,17 @@ mod paths;
 mod policy;
 mod readable;
 mod report;
+mod request;
 mod rules;
 mod scratch;
 mod start;
 mod supervise;
 mod sys;
 mod tier;
+mod view;
 mod writes;
 
-pub use door::{BadGrant, Grant};
+pub use grant::{BadGrant, Grant};
 pub(crate) use holder::serve;
 pub use layer::{Layer, Missing};
 pub use order::{Cell, Limits, Outside};

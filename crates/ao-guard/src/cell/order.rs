@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::door::Grant;
+use super::grant::Grant;
 use super::layer::Layer;
 use super::tier::{Floor, Tier};
 

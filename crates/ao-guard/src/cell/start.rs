@@ -17,7 +17,7 @@ use super::holder::WORD;
 use super::layer::{Layer, Missing};
 use super::message::{self, Said};
 use super::order::Cell;
-use super::policy::{Copied, Policy, RUN, Spot, Targets};
+use super::policy::{Copied, Policy, Spot, Targets};
 use super::report::{Refusal, Report};
 use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
 use super::scratch::Scratch;
@@ -56,12 +56,13 @@ impl Cell {
                 done => return done,
             }
         };
-        let missing = missing_in_b(failed, abi);
         let (user, _) = maps::who();
         if user == 0 {
             // Whoever owns everything is held by nothing but a namespace.
+            let missing = vec![failed];
             return Err(Refusal::BelowFloor { tier: Tier::D, floor: self.floor, missing });
         }
+        let missing = missing_in_b(failed, abi);
         let tier = Tier::B;
         if self.floor == Floor::A {
             return Err(Refusal::BelowFloor { tier, floor: self.floor, missing });
@@ -194,56 +195,6 @@ impl Cell {
             landlock_abi: abi,
             broken: self.broken,
         })
-    }
-
-    /// Where they really are: a mask cannot be laid on a symlink.
-    fn masks(&self, scratch: &Scratch) -> Vec<PathBuf> {
-        let named = self.outside.hidden.iter().chain(&self.outside.temporary);
-        let real = named.filter_map(|path| path.canonicalize().ok());
-        let mut masks: Vec<PathBuf> = real.chain([scratch.root().to_owned()]).collect();
-        masks.retain(|mask| {
-            // These are the cell's own in any case.
-            let own = PRIVATE.iter().chain(&["/", RUN]);
-            own.into_iter().all(|own| mask != Path::new(own))
-        });
-        masks.sort();
-        masks.dedup();
-        masks
-    }
-
-    /// What a mask or a private folder would hide although it is needed.
-    fn shown(&self, masks: &[PathBuf]) -> Vec<PathBuf> {
-        let hiding: Vec<&Path> = PRIVATE
-            .iter()
-            .map(Path::new)
-            .chain([Path::new(RUN)])
-            .chain(masks.iter().map(PathBuf::as_path))
-            .collect();
-        let is_hidden =
-            |path: &Path| hiding.iter().any(|mask| path.starts_with(mask) && path != *mask);
-        let mut wanted = self.outside.shown.clone();
-        wanted.extend([self.directory.clone(), self.program.clone()]);
-        let mut shown: Vec<PathBuf> = Vec::new();
-        wanted.sort();
-        for path in wanted {
-            let on_top = self.writable.iter().chain(&self.copied).chain(&shown);
-            let is_there = on_top.into_iter().any(|above| path.starts_with(above));
-            if is_hidden(&path) && !is_there {
-                shown.push(path);
-            }
-        }
-        shown
-    }
-
-    /// Tier B: the work, the program, and what was listed.
-    fn read_roots(&self) -> Vec<PathBuf> {
-        let mut roots = self.outside.readable.clone();
-        roots.extend(self.outside.shown.iter().cloned());
-        roots.extend([self.directory.clone(), self.program.clone()]);
-        if let Ok(real) = self.program.canonicalize() {
-            roots.push(real);
-        }
-        roots
     }
 }
 

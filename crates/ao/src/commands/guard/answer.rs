@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ao_contract::Exit;
-use ao_guard::cell::{Change, Finish, Refusal, Report, Write};
+use ao_guard::cell::{Change, Finish, Refusal, Report, Tier, Write};
 use serde_json::{Value, json};
 
 use super::kept::Kept;
@@ -161,8 +161,10 @@ pub(super) fn tell(told: &Told<'_>, is_json: bool, printer: &Printer) -> u8 {
 pub(super) fn refused(refusal: &Refusal) -> Failure {
     let message = ao_tree::shown(&refusal.to_string());
     match refusal {
-        Refusal::BelowFloor { .. } => Failure::new(Exit::Preflight, message)
+        Refusal::BelowFloor { tier: Tier::B, .. } => Failure::new(Exit::Preflight, message)
             .hint("nothing was started; allow user namespaces for this user, or lower the floor with --floor B"),
+        Refusal::BelowFloor { .. } => Failure::new(Exit::Preflight, message)
+            .hint("nothing was started; allow user namespaces for this user, and Landlock in the kernel"),
         Refusal::NeedsTierA { .. } => Failure::new(Exit::Preflight, message)
             .hint("nothing was started; allow user namespaces for this user, or leave the option out"),
         Refusal::CannotBuild { .. } => Failure::new(Exit::Preflight, message)

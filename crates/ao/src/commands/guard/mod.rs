@@ -2,6 +2,7 @@
 
 mod answer;
 mod kept;
+mod order;
 mod place;
 mod run;
 
