@@ -88,7 +88,9 @@ const TIER_B: [Attack; 6] = attacks![
     Landlock "an abstract socket outside" |policy| came(attempt::connect_abstract(&policy.targets.name)),
     Seccomp "changing a mode outside" |policy| came(change_mode(&outside(policy).join(CANARY_FILE))),
     Seccomp "a connection to a port outside" |policy| connects(policy.targets.port),
-    Limits "a copy of memory in a file" |_| getrlimit(Resource::Core).maximum != Some(0),
+    Limits "processes without end" |_| {
+        getrlimit(Resource::Nproc).maximum.is_none() || getrlimit(Resource::Core).maximum != Some(0)
+    },
 ];
 
 /// Tries them all. Gives how many there were, and which came through.

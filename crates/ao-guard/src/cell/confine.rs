@@ -41,11 +41,22 @@ fn limits(policy: &Policy) -> io::Result<()> {
     for (resource, bound) in bounds {
         lower(resource, bound)?;
     }
-    if policy.tier == super::Tier::A {
-        // Counted in the cell alone; outside of one it would count all that the user runs.
-        lower(Resource::Nproc, policy.limits.processes.into())?;
+    // Counted in the cell alone in tier A; outside of one all that the user runs is counted, too.
+    let others = if policy.tier == super::Tier::A { 0 } else { tasks_of_user() };
+    lower(Resource::Nproc, others + u64::from(policy.limits.processes))
+}
+
+/// Threads of this user that are there already.
+fn tasks_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::getuid().as_raw();
+    let mut tasks = 0;
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if entry.metadata().is_ok_and(|found| found.uid() == user) {
+            tasks += std::fs::read_dir(entry.path().join("task")).map_or(0, Iterator::count) as u64;
+        }
     }
-    Ok(())
+    tasks
 }
 
 fn lower(resource: Resource, bound: u64) -> io::Result<()> {

@@ -72,6 +72,8 @@ pub struct Cell {
     pub forced: Option<Tier>,
     /// Tests: leave this wall out.
     pub broken: Option<Layer>,
+    /// Tests: use no more of Landlock than this version has.
+    pub landlock_max: Option<u32>,
 }
 
 impl Cell {
@@ -89,6 +91,7 @@ impl Cell {
             outside: Outside::default(),
             forced: None,
             broken: None,
+            landlock_max: None,
         }
     }
 }

@@ -40,7 +40,7 @@ impl Cell {
         sink: &mut Sink<'_>,
         stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
-        let abi = sys::landlock_abi();
+        let abi = sys::landlock_abi().min(self.landlock_max.unwrap_or(u32::MAX));
         if abi < ABI_MIN || self.forced == Some(Tier::D) {
             let why = format!("version {ABI_MIN} is needed, and the kernel has {abi}");
             let missing = vec![Missing { layer: Layer::Landlock, why }];

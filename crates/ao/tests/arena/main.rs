@@ -8,6 +8,8 @@
 //! The table goes to `docs/arena.md`; `UPDATE_ARENA=1` writes it, otherwise it is compared. One
 //! attack can be named on the command line.
 
+// proves: GRD-01, GRD-04, GRD-06
+
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

@@ -82,6 +82,25 @@ fn what_cannot_be_held_is_not_started() {
     cells.sh(&["--net", "example.com:443"], "true").expect(6);
 }
 
+/// Version 3 is the least; before version 6 it keeps no signal inside, so none can be sent.
+#[test]
+fn an_older_landlock_holds_as_well() {
+    for version in ["3", "5"] {
+        for (cells, may_signal) in [(Cells::new(User::Ordinary), true), (Cells::tier_b(), false)] {
+            let cells = cells.variable("AO_CELL_TEST_LANDLOCK", version);
+            let script = "echo x > kept.txt; echo x > out/x; sleep 9 & kill $! && echo sent";
+            let answer = cells.sh(&["--rw", "out"], script).json();
+            let is_sent = answer["stdout"]["text"] == "sent\n";
+            assert_eq!(is_sent, may_signal, "{answer}");
+            assert_eq!(std::fs::read_to_string(cells.path("kept.txt")).unwrap(), "kept\n");
+            assert!(cells.path("out/x").exists());
+        }
+    }
+    let cells = Cells::new(User::Ordinary).variable("AO_CELL_TEST_LANDLOCK", "2");
+    cells.sh(&["--rw", "out"], "touch out/started").expect(6);
+    assert!(!cells.path("out/started").exists());
+}
+
 /// Root owns everything: without a namespace it is held by nothing.
 #[test]
 fn root_is_not_held_by_the_weaker_tier() {

@@ -63,6 +63,18 @@ fn at_each_limit_the_whole_tree_ends() {
     }
 }
 
+/// Without a bound of the kernel it is born faster than it is killed.
+#[test]
+fn a_fork_bomb_ends() {
+    for (number, cells) in (50..).zip(everywhere()) {
+        let script = format!(": {}; b() {{ b | b & }}; b; sleep 2", nap(number));
+        let ran = cells.sh(&["--procs", "64", "--time", "3s"], &script);
+        let answer = ran.json();
+        assert_eq!(answer["usage"]["survivors"], 0, "{ran}");
+        assert_eq!(alive(&script), 0);
+    }
+}
+
 #[test]
 fn many_small_processes_are_weighed_together() {
     for cells in everywhere() {
@@ -145,6 +157,19 @@ fn a_flood_is_cut_and_counted() {
             answer["stdout"]["bytes"]
         );
         assert!(since.elapsed() < Duration::from_secs(20));
+    }
+}
+
+/// `… | head -1`
+#[test]
+fn a_reader_that_has_had_enough_ends_it() {
+    for cells in everywhere() {
+        let mut child = cells
+            .command(&["guard", "run", "--output", "10G", "--", "/bin/sh", "-c", "exec yes"])
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1));
     }
 }
 

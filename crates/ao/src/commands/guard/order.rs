@@ -248,6 +248,7 @@ fn weaken(cell: &mut Cell) {
     let value = |name: &str| std::env::var(name).ok();
     cell.broken =
         value("AO_CELL_TEST_WITHOUT").and_then(|name| ao_guard::cell::Layer::by_name(&name));
+    cell.landlock_max = value("AO_CELL_TEST_LANDLOCK").and_then(|version| version.parse().ok());
     cell.forced = match value("AO_CELL_TEST_TIER").as_deref() {
         Some("B") => Some(Tier::B),
         Some("D") => Some(Tier::D),

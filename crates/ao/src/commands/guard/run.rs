@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ao_contract::Exit;
@@ -113,6 +113,7 @@ pub(crate) fn run(
     let before = order.look(&NAMES_IN_WRITABLE)?;
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let is_json = global.json;
+    let enough = Arc::clone(&stop);
     let mut take = |source: Source, bytes: &[u8]| {
         if is_json {
             match source {
@@ -120,7 +121,10 @@ pub(crate) fn run(
                 Source::Stderr => stderr.take(bytes),
             }
         } else {
-            pass_on(source, bytes);
+            // A closed pipe is the reader's way to say "enough".
+            if pass_on(source, bytes).is_err() {
+                enough.store(true, Ordering::Relaxed);
+            }
         }
     };
     let sink: &mut Sink<'_> = &mut take;
@@ -161,9 +165,8 @@ fn is_inside() -> bool {
 }
 
 /// What the command says goes on as it is, but a terminal is not acted upon.
-fn pass_on(source: Source, bytes: &[u8]) {
-    // A closed pipe is the reader's way to say "enough".
-    let _ = match source {
+fn pass_on(source: Source, bytes: &[u8]) -> std::io::Result<()> {
+    match source {
         Source::Stdout if std::io::stdout().is_terminal() => {
             std::io::stdout().write_all(plain(bytes).as_bytes())
         }
@@ -172,8 +175,8 @@ fn pass_on(source: Source, bytes: &[u8]) {
             std::io::stderr().write_all(plain(bytes).as_bytes())
         }
         Source::Stderr => std::io::stderr().write_all(bytes),
-    };
-    let _ = std::io::stdout().flush();
+    }?;
+    std::io::stdout().flush()
 }
 
 fn plain(bytes: &[u8]) -> String {
