@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -25,8 +25,10 @@ use super::report::Limit;
 use super::sys::{self, Side};
 use super::{attack, build, confine, maps};
 
-/// How often all processes together are counted and weighed.
-const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// How often all processes together are weighed.
+const WEIGH_EVERY: Duration = Duration::from_millis(100);
+/// How often they are counted where the kernel does not: its bound is not for root.
+const COUNT_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs as the first process: builds, starts, waits, and ends the cell.
 pub(super) fn run(
@@ -171,16 +173,23 @@ pub(super) fn mute() -> io::Result<()> {
 /// Waits for the program, and for whatever comes to be its child without a parent.
 fn watch(policy: &Policy, control: &UnixStream, program: Pid) -> io::Result<()> {
     let handle = pidfd_open(program, PidfdFlags::empty())?;
+    let every = if maps::who().0 == 0 { COUNT_EVERY } else { WEIGH_EVERY };
+    let mut weighed = Instant::now();
     loop {
         let mut watched = [PollFd::new(&handle, PollFlags::IN)];
-        let timeout = Timespec::try_from(WATCH_EVERY).unwrap_or_default();
+        let timeout = Timespec::try_from(every).unwrap_or_default();
         let _ = poll(&mut watched, Some(&timeout));
+        // This process is one of those that are there.
+        let count = || u32::try_from(ids().count()).unwrap_or(u32::MAX).saturating_sub(1);
         if let Some(status) = reap(program) {
-            return send(control, &ended(status, weigh().0.saturating_sub(1)));
+            return send(control, &ended(status, count()));
         }
-        let (count, bytes) = weigh();
-        let limit = too_far(policy, count.saturating_sub(1), bytes);
-        if let Some(limit) = limit {
+        let mut bytes = 0;
+        if weighed.elapsed() >= WEIGH_EVERY {
+            weighed = Instant::now();
+            bytes = ids().map(|id| crate::process::resident_bytes(&id)).sum();
+        }
+        if let Some(limit) = too_far(policy, count(), bytes) {
             return send(control, &Said::WentTooFar { limit });
         }
     }
@@ -213,17 +222,10 @@ fn reap(program: Pid) -> Option<WaitStatus> {
     status
 }
 
-/// How many processes the cell has, this one among them, and what they hold in memory.
-fn weigh() -> (u32, u64) {
-    let (mut count, mut bytes) = (0, 0);
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(id) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
-        else {
-            continue;
-        };
-        count += 1;
-        bytes += crate::process::resident_bytes(id);
-    }
-    (count, bytes)
+/// The processes of the cell, this one among them.
+fn ids() -> impl Iterator<Item = String> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
