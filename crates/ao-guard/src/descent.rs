@@ -106,6 +106,14 @@ fn descendants() -> Vec<(Pid, OwnedFd)> {
     }
 }
 
+/// How many descendants there are, and what they hold in memory, in bytes.
+pub(crate) fn weigh() -> (u32, u64) {
+    let living = descendants();
+    let ids = living.iter().map(|(id, _)| id.as_raw_nonzero().to_string());
+    let bytes = ids.map(|id| process::resident_bytes(&id)).sum();
+    (u32::try_from(living.len()).unwrap_or(u32::MAX), bytes)
+}
+
 /// A handle becomes readable when its process has ended.
 fn is_alive(handle: &OwnedFd) -> bool {
     let mut watched = [PollFd::new(handle, PollFlags::IN)];

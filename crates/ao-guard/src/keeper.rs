@@ -35,7 +35,7 @@ const FEED_BYTES: usize = 4096;
 
 /// Does the work of a keeper if this process was started to be one, and says then how it should
 /// exit. To be called first in `main`, with the arguments of the process.
-pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+pub(crate) fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
     let is_called = arguments.next()? == WORD;
     // Typed by hand it is a word that nobody knows.

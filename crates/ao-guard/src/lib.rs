@@ -13,6 +13,7 @@
 //!
 //! What is not reached is said in `docs/guard.md`.
 
+pub mod cell;
 mod descent;
 mod find;
 mod keeper;
@@ -23,14 +24,23 @@ mod start;
 mod stream;
 mod wire;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 pub use find::{NotFound, find_program, trusted_path};
-pub use keeper::serve;
 pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
 pub use start::Keeper;
+
+/// Does the work of a keeper of a program or of a holder of a cell, if this process was started to
+/// be one, and says then how it should exit. To be called first in `main`, with the arguments of
+/// the process.
+pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    keeper::serve(arguments.iter().cloned()).or_else(|| cell::serve(arguments))
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -41,6 +41,14 @@ fn parse(id: Pid, stat: &[u8]) -> Option<Process> {
     Some(Process { id, parent: Pid::from_raw(parent), session: Pid::from_raw(session) })
 }
 
+/// What a process holds in memory; nothing if it is gone.
+pub(crate) fn resident_bytes(id: &str) -> u64 {
+    const PAGE_BYTES: u64 = 4096;
+    let Ok(text) = fs::read_to_string(format!("/proc/{id}/statm")) else { return 0 };
+    let pages = text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * PAGE_BYTES
+}
+
 /// Kills all processes of a session whose leader nobody has reaped, so that its number cannot
 /// mean another session. Gives how many there were.
 pub(crate) fn kill_session(session: Pid) -> usize {

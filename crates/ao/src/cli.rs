@@ -8,8 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, harvest, knowledge, lookup, metrics, overnight, retrieval_bench,
-    schema, search, show, tree,
+    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, overnight,
+    retrieval_bench, schema, search, show, tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -89,6 +89,9 @@ enum Command {
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
+    /// Hold other programs to what they may do
+    #[command(subcommand)]
+    Guard(guard::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
@@ -105,15 +108,17 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let printer = Printer::new(&cli.global);
-    let exit = match dispatch(cli.command, &cli.global, &printer) {
-        Ok(exit) => exit,
-        Err(failure) => printer.failure(&failure),
+    let code = match dispatch(cli.command, &cli.global, &printer) {
+        Ok(code) => code,
+        Err(failure) => printer.failure(&failure).code(),
     };
-    ExitCode::from(exit.code())
+    ExitCode::from(code)
 }
 
-fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
-    match command {
+fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, Failure> {
+    let exit = match command {
+        // The code of a command that ran in a cell is its own.
+        Command::Guard(command) => return guard::run(&command, global, printer),
         Command::Search(arguments) => search::run(&arguments, global, printer),
         Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
         Command::Show(arguments) => show::run(&arguments, global, printer),
@@ -127,5 +132,6 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Metrics(command) => metrics::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
-    }
+    }?;
+    Ok(exit.code())
 }

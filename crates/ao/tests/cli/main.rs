@@ -9,6 +9,12 @@
 mod bad_input;
 mod bench;
 mod carry;
+mod cell;
+mod cell_bad_input;
+mod cell_honest;
+mod cell_layers;
+mod cell_limits;
+mod cell_network;
 mod cut_off;
 mod defrag;
 mod demo;

@@ -1,0 +1,319 @@
+//! The network door: the only way out of a cell, to exactly what was granted.
+//!
+//! The cell has a network of its own with nothing in it but a loopback. On that loopback the first
+//! process opened listeners and gave their descriptors to the engine. Whoever connects to one
+//! inside talks to the engine outside, which dials by itself: a name is resolved here, and the
+//! program cannot choose an address.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::grant::Grant;
+use super::report::Refused;
+use super::request::{Request, read_head};
+
+/// Where the proxy listens inside; nobody else is there to take the port.
+pub(super) const PROXY_PORT: u16 = 3128;
+/// The forward of the first grant; the next ones follow.
+pub(super) const FORWARD_PORT: u16 = 20_001;
+const CONNECTIONS_MAX: usize = 64;
+const REFUSALS_MAX: usize = 100;
+const CHUNK_BYTES: usize = 16 * 1024;
+const HEAD_TIME: Duration = Duration::from_secs(10);
+const DIAL_TIME: Duration = Duration::from_secs(20);
+
+/// What a program is told about the door.
+pub(super) fn variables(grants: &[Grant]) -> Vec<(String, String)> {
+    if grants.is_empty() {
+        return Vec::new();
+    }
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let mut variables: Vec<_> = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
+        .map(|name| (name.to_owned(), proxy.clone()))
+        .into();
+    let forwards: Vec<_> = grants
+        .iter()
+        .zip(FORWARD_PORT..)
+        .map(|(grant, port)| format!("{grant}=127.0.0.1:{port}"))
+        .collect();
+    variables.push(("AO_NET".to_owned(), forwards.join(" ")));
+    variables
+}
+
+/// The ports to listen on inside.
+pub(super) fn ports(grants: &[Grant]) -> Vec<u16> {
+    if grants.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(PROXY_PORT).chain((FORWARD_PORT..).take(grants.len())).collect()
+}
+
+/// Shared by all connections.
+#[derive(Debug)]
+struct Shared {
+    grants: Vec<Grant>,
+    refused: Mutex<Vec<Refused>>,
+    open: AtomicUsize,
+    is_closing: AtomicBool,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+/// The engine's side of the listeners of one cell.
+#[derive(Debug)]
+pub(super) struct Door {
+    shared: Arc<Shared>,
+    listeners: Vec<TcpListener>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What became of the connections of one cell.
+#[derive(Debug, Default)]
+pub(super) struct Passed {
+    pub(super) refused: Vec<Refused>,
+    pub(super) sent: u64,
+    pub(super) received: u64,
+}
+
+/// What a listener is for.
+#[derive(Debug, Clone)]
+enum Entrance {
+    Proxy,
+    Forward(Grant),
+}
+
+impl Door {
+    pub(super) fn open(grants: &[Grant], listeners: Vec<TcpListener>) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            grants: grants.to_vec(),
+            refused: Mutex::default(),
+            open: AtomicUsize::new(0),
+            is_closing: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+        });
+        let entrances =
+            std::iter::once(Entrance::Proxy).chain(grants.iter().cloned().map(Entrance::Forward));
+        let mut threads = Vec::new();
+        for (listener, entrance) in listeners.iter().zip(entrances) {
+            let (listener, shared) = (listener.try_clone()?, Arc::clone(&shared));
+            threads.push(thread::spawn(move || accept(&listener, &entrance, &shared)));
+        }
+        Ok(Self { shared, listeners, threads })
+    }
+
+    /// Lets nobody in any more, and tells what was refused and how much went through.
+    pub(super) fn close(mut self) -> Passed {
+        self.shut();
+        let mut refused = lock(&self.shared.refused);
+        Passed {
+            refused: std::mem::take(&mut *refused),
+            sent: self.shared.sent.load(Ordering::Relaxed),
+            received: self.shared.received.load(Ordering::Relaxed),
+        }
+    }
+
+    fn shut(&mut self) {
+        self.shared.is_closing.store(true, Ordering::Relaxed);
+        for listener in &self.listeners {
+            // Whoever waits for a connection is told that there will be none.
+            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+        }
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(listener: &TcpListener, entrance: &Entrance, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_closing.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(stream) = stream else { return };
+        if shared.open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
+            shared.open.fetch_sub(1, Ordering::Relaxed);
+            shared.refuse("network-connections", "more connections at once than allowed");
+            continue;
+        }
+        let (entrance, shared) = (entrance.clone(), Arc::clone(shared));
+        thread::spawn(move || {
+            let _ = serve(&stream, &entrance, &shared);
+            let _ = stream.shutdown(Shutdown::Both);
+            shared.open.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+fn serve(inside: &TcpStream, entrance: &Entrance, shared: &Arc<Shared>) -> io::Result<()> {
+    match entrance {
+        Entrance::Forward(grant) => {
+            let outside = shared.dial(grant)?;
+            pump(inside, &outside, shared)
+        }
+        Entrance::Proxy => proxy(inside, shared),
+    }
+}
+
+/// `CONNECT host:port`, or `GET http://host:port/…`, to exactly what was granted.
+fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
+    inside.set_read_timeout(Some(HEAD_TIME))?;
+    let (head, rest) = read_head(inside)?;
+    inside.set_read_timeout(None)?;
+    let request = Request::parse(&head);
+    let granted = request.as_ref().and_then(|request| {
+        shared.grants.iter().find(|grant| **grant == request.grant).map(|grant| (request, grant))
+    });
+    let Some((request, grant)) = granted else {
+        let asked = request.map_or_else(
+            || head.lines().next().unwrap_or_default().to_owned(),
+            |request| request.grant.to_string(),
+        );
+        shared.refuse("network-grant", &asked);
+        return inside.write_all(
+            b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        );
+    };
+    let mut outside = match shared.dial(grant) {
+        Ok(outside) => outside,
+        Err(error) => {
+            inside.write_all(
+                b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            )?;
+            return Err(error);
+        }
+    };
+    match &request.forwarded_head {
+        Some(head) => outside.write_all(head.as_bytes())?,
+        None => inside.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
+    }
+    outside.write_all(&rest)?;
+    pump(inside, &outside, shared)
+}
+
+/// Both ways, until one side has had enough.
+fn pump(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
+    let (from, to, counter) = (outside.try_clone()?, inside.try_clone()?, Arc::clone(shared));
+    let back = thread::spawn(move || {
+        flow(&from, &to, &counter.received);
+        let _ = to.shutdown(Shutdown::Write);
+    });
+    flow(inside, outside, &shared.sent);
+    let _ = outside.shutdown(Shutdown::Write);
+    let _ = back.join();
+    let _ = outside.shutdown(Shutdown::Both);
+    Ok(())
+}
+
+fn flow(mut from: &TcpStream, mut to: &TcpStream, counter: &AtomicU64) {
+    let mut chunk = [0; CHUNK_BYTES];
+    while let Ok(count @ 1..) = from.read(&mut chunk) {
+        if to.write_all(&chunk[..count]).is_err() {
+            let _ = from.shutdown(Shutdown::Both);
+            return;
+        }
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    fn refuse(&self, rule: &str, what: &str) {
+        let mut refused = lock(&self.refused);
+        if refused.len() < REFUSALS_MAX {
+            refused.push(Refused { rule: rule.to_owned(), what: what.to_owned() });
+        }
+    }
+
+    fn dial(&self, grant: &Grant) -> io::Result<TcpStream> {
+        let literal = grant.host.parse::<IpAddr>();
+        let mut last: io::Error = io::ErrorKind::AddrNotAvailable.into();
+        let addresses: Vec<SocketAddr> = match literal {
+            Ok(address) => vec![SocketAddr::new(address, grant.port)],
+            Err(_) => (grant.host.as_str(), grant.port)
+                .to_socket_addrs()
+                .inspect_err(|error| self.refuse("network-name", &format!("{grant}: {error}")))?
+                .collect(),
+        };
+        let (reachable, private): (Vec<_>, Vec<_>) =
+            addresses.into_iter().partition(|address| literal.is_ok() || is_public(address.ip()));
+        for address in private {
+            // Granted by name is not granted by address: names can be made to lead anywhere.
+            self.refuse("network-private", &format!("{grant} leads to {}", address.ip()));
+        }
+        for address in reachable {
+            match TcpStream::connect_timeout(&address, DIAL_TIME) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Whether an address is out in the internet, and not of this machine or its neighbours.
+fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, ..] = address.octets();
+            !(address.is_loopback()
+                || address.is_private()
+                || address.is_link_local()
+                || address.is_unspecified()
+                || address.is_broadcast()
+                || address.is_multicast()
+                || address.is_documentation()
+                || a == 0
+                || (a == 100 && (64..128).contains(&b))
+                || (a == 198 && (18..20).contains(&b))
+                || a >= 240)
+        }
+        IpAddr::V6(address) => {
+            !(address.is_loopback()
+                || address.is_unspecified()
+                || address.is_multicast()
+                || address.is_unique_local()
+                || address.is_unicast_link_local())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_internet_is_public() {
+        for private in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "172.16.0.1",
+            "192.168.0.1",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1",
+            "::1",
+            "::ffff:127.0.0.1",
+            "fe80::1",
+            "fd00::1",
+            "255.255.255.255",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        assert!(is_public("93.184.216.34".parse().unwrap()));
+        assert!(is_public("2606:2800:220:1::1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,159 @@
+//! What the processes of a cell say to the one that wants the program.
+//!
+//! A message is its length and then JSON. The policy goes one way, the rest comes back; descriptors
+//! of listeners travel with [`Said::Built`].
+
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::layer::Layer;
+use super::report::Limit;
+
+/// More than any policy, less than a mistake.
+const BYTES_MAX: u32 = 16 * 1024 * 1024;
+/// One proxy and a forward for each grant.
+pub(super) const LISTENERS_MAX: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Said {
+    /// The walls stand. The descriptors of the listeners came before.
+    Built,
+    /// A wall could not be built.
+    CannotBuild {
+        layer: Layer,
+        why: String,
+    },
+    /// These attacks came through.
+    Escaped {
+        attacks: Vec<(Layer, String)>,
+    },
+    /// The number is the kernel's reason.
+    NotStarted {
+        reason: i32,
+    },
+    /// So many attacks were tried, and none came through.
+    Started {
+        attacks: u32,
+    },
+    WentTooFar {
+        limit: Limit,
+    },
+    Exited {
+        code: i32,
+        left_behind: u32,
+    },
+    Signalled {
+        signal: i32,
+        left_behind: u32,
+    },
+    /// Nothing of the cell is there any more. Always the last word.
+    Over {
+        survivors: u32,
+        left_behind: u32,
+        cpu_us: u64,
+        largest_kib: u64,
+    },
+}
+
+/// Kill everything.
+pub(super) const KILL: u8 = b'k';
+
+pub(super) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
+    to.write_all(&frame(message)?)
+}
+
+/// A whole message in one write: two processes of a cell may speak at the same time.
+fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let body = serde_json::to_vec(message)?;
+    let length = u32::try_from(body.len()).map_err(io::Error::other)?;
+    let mut frame = length.to_le_bytes().to_vec();
+    frame.extend(body);
+    Ok(frame)
+}
+
+/// The next message, or nothing at the end of the stream.
+pub(super) fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    match from.read_exact(&mut length) {
+        Ok(()) => {}
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+            ) =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    }
+    let length = u32::from_le_bytes(length);
+    if length > BYTES_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut body = vec![0; length as usize];
+    from.read_exact(&mut body)?;
+    Ok(Some(serde_json::from_slice(&body)?))
+}
+
+/// Sends descriptors with one byte that carries them; a message follows.
+pub(super) fn send_descriptors(to: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(LISTENERS_MAX))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::Error::other("too many listeners"));
+    }
+    sendmsg(to, &[IoSlice::new(b"d")], &mut control, SendFlags::empty())?;
+    Ok(())
+}
+
+pub(super) fn receive_descriptors(from: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(LISTENERS_MAX))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut parts = [io::IoSliceMut::new(&mut byte)];
+    let got = recvmsg(from.as_fd(), &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    if got.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut found = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            found.extend(descriptors);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_cut_off_or_too_large_is_no_message() {
+        let mut bytes = Vec::new();
+        send(&mut bytes, &Said::Started { attacks: 9 }).unwrap();
+        assert_eq!(receive(bytes.as_slice()).unwrap(), Some(Said::Started { attacks: 9 }));
+        assert!(receive::<Said>(&bytes[..bytes.len() - 1]).is_err());
+        assert_eq!(receive::<Said>(&bytes[..2]).unwrap(), None);
+        assert!(receive::<Said>(u32::MAX.to_le_bytes().as_slice()).is_err());
+    }
+
+    #[test]
+    fn descriptors_arrive_with_their_message() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let file = std::fs::File::open("/dev/null").unwrap();
+        send_descriptors(&here, &[file.as_fd()]).unwrap();
+        send(&here, &Said::Built).unwrap();
+        assert_eq!(receive_descriptors(&there).unwrap().len(), 1);
+        assert_eq!(receive(&there).unwrap(), Some(Said::Built));
+    }
+}

@@ -1,0 +1,97 @@
+//! What is wanted of a cell, as the engine says it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::grant::Grant;
+use super::layer::Layer;
+use super::tier::{Floor, Tier};
+
+/// How far the program may go before everything in the cell is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    pub time: Duration,
+    /// Of standard output and standard error together.
+    pub output_bytes: u64,
+    /// Of each process, and of all together.
+    pub memory_bytes: u64,
+    pub processes: u32,
+    /// Of one file, and of the private folders together.
+    pub file_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: u64 = 1024 * 1024;
+        Self {
+            time: Duration::from_mins(10),
+            output_bytes: 8 * MIB,
+            memory_bytes: 4096 * MIB,
+            processes: 512,
+            file_bytes: 1024 * MIB,
+        }
+    }
+}
+
+/// What the engine knows of the machine, and a library must not ask for itself.
+#[derive(Debug, Clone, Default)]
+pub struct Outside {
+    /// The home of the user; secrets in it are hidden.
+    pub home: Option<PathBuf>,
+    /// Folders for temporary files: hidden, and replaced by private ones.
+    pub temporary: Vec<PathBuf>,
+    /// Hidden too: locks, vaults, runtime folders.
+    pub hidden: Vec<PathBuf>,
+    /// Stays visible in the cell where something above it is hidden.
+    pub shown: Vec<PathBuf>,
+    /// Tier B: what may be read besides the system's own folders.
+    pub readable: Vec<PathBuf>,
+}
+
+/// A program and the cell that it is to run in.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// Absolute: nothing is searched for.
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    /// All that is granted. `HOME` and `TMPDIR` are set by the cell.
+    pub environment: Vec<(OsString, OsString)>,
+    pub directory: PathBuf,
+    /// Written for real. Checked by [`super::admit`].
+    pub writable: Vec<PathBuf>,
+    /// The work tree that is seen as a copy, and changed only there.
+    pub copied: Option<PathBuf>,
+    pub grants: Vec<Grant>,
+    pub limits: Limits,
+    pub floor: Floor,
+    pub outside: Outside,
+    /// Tests: build this tier even if there is a better one.
+    pub forced: Option<Tier>,
+    /// Tests: leave this wall out.
+    pub broken: Option<Layer>,
+    /// Tests: use no more of Landlock than this version has.
+    pub landlock_max: Option<u32>,
+}
+
+impl Cell {
+    pub fn new(program: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            directory: directory.into(),
+            writable: Vec::new(),
+            copied: None,
+            grants: Vec::new(),
+            limits: Limits::default(),
+            floor: Floor::default(),
+            outside: Outside::default(),
+            forced: None,
+            broken: None,
+            landlock_max: None,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the process that builds a cell is told, and all that it is told.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::layer::Layer;
+use super::order::Limits;
+use super::tier::Tier;
+
+/// A path as bytes; names need not be text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Spot(OsString);
+
+impl Spot {
+    pub(super) fn path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Spot {
+    fn from(path: P) -> Self {
+        Self(path.into().into_os_string())
+    }
+}
+
+/// The work tree and where its changes go.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Copied {
+    pub(super) tree: Spot,
+    pub(super) upper: Spot,
+    pub(super) work: Spot,
+}
+
+/// What stands outside to be attacked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Targets {
+    /// The process that wants the program.
+    pub(super) process: i32,
+    /// It listens here, on loopback and under an abstract name.
+    pub(super) port: u16,
+    pub(super) name: String,
+    /// The namespaces that must not be those of the cell: `ipc:[…]`, as the kernel names them.
+    pub(super) namespaces: Vec<(Layer, String)>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Policy {
+    pub(super) tier: Tier,
+    pub(super) program: Spot,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) directory: Spot,
+    /// Stay visible where a mask would hide them.
+    pub(super) shown: Vec<Spot>,
+    pub(super) writable: Vec<Spot>,
+    pub(super) copied: Option<Copied>,
+    pub(super) masks: Vec<Spot>,
+    /// Tier B: what may be read at all.
+    pub(super) readable: Vec<Spot>,
+    /// A folder of the outside that belongs to this cell alone.
+    pub(super) scratch: Spot,
+    /// Ports to listen on in the cell: one for the proxy and one for each grant.
+    pub(super) doors: Vec<u16>,
+    pub(super) limits: Limits,
+    pub(super) targets: Targets,
+    pub(super) landlock_abi: u32,
+    /// Tests leave a wall out to see that it is missed.
+    pub(super) broken: Option<Layer>,
+}
+
+impl Policy {
+    /// Whether a wall is to be built.
+    pub(super) fn has(&self, layer: Layer) -> bool {
+        self.broken != Some(layer)
+    }
+}
+
+/// Places inside the cell.
+/// Always the cell's own: nothing is as full of sockets and locks.
+pub(super) const RUN: &str = "/run";
+pub(super) const CELL_DIR: &str = "/run/ao-cell";
+/// A folder of the outside, to be attacked.
+pub(super) const OUTSIDE_DIR: &str = "/run/ao-cell/outside";
+/// A folder of the cell that can be written by everything but Landlock.
+pub(super) const OPEN_DIR: &str = "/run/ao-cell/open";
+/// In the scratch folder.
+pub(super) const CANARY_DIR: &str = "canary";
+pub(super) const CANARY_FILE: &str = "file";

@@ -1,0 +1,95 @@
+//! What may be read and written, as the kernel's own rules (Landlock).
+
+use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+
+use super::policy::{Policy, Spot};
+use super::tier::Tier;
+
+/// The first version that also guards truncation.
+pub(super) const ABI_MIN: u32 = 3;
+/// The first version that keeps signals and abstract sockets inside.
+pub(super) const ABI_SCOPES: u32 = 6;
+
+/// Devices that take and give nothing of anybody.
+pub(super) const DEVICES: [&str; 5] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Private to the cell in tier A.
+pub(super) const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// What every program needs to read in tier B, where nothing is hidden otherwise.
+pub(super) const SYSTEM: [&str; 11] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc", "/nix", "/proc",
+];
+
+/// Restricts this process and all its children, for good. Anything less than everything that was
+/// asked for is an error: the default of the crate is to do what it can.
+pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
+    let abi = version(policy.landlock_abi);
+    let restrict = || -> Result<RulesetStatus, Box<dyn std::error::Error>> {
+        let mut ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(abi))?;
+        if policy.landlock_abi >= ABI_SCOPES {
+            ruleset = ruleset.scope(Scope::from_all(abi))?;
+        }
+        let mut created = ruleset.create()?;
+        let read = AccessFs::from_read(abi);
+        if policy.tier == Tier::A {
+            created = allow(created, Path::new("/"), read)?;
+        } else {
+            let listed = policy.readable.iter().map(Spot::path);
+            for path in SYSTEM.iter().map(Path::new).chain(listed) {
+                created = allow(created, path, read)?;
+            }
+        }
+        for device in DEVICES {
+            created = allow(created, Path::new(device), AccessFs::from_file(abi))?;
+        }
+        for path in writable(policy) {
+            created = allow(created, path, AccessFs::from_all(abi))?;
+        }
+        Ok(created.restrict_self()?.ruleset)
+    };
+    match restrict() {
+        Ok(RulesetStatus::FullyEnforced) => Ok(()),
+        Ok(other) => Err(format!("only {other:?}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn writable(policy: &Policy) -> Vec<&Path> {
+    let mut paths: Vec<&Path> = policy.writable.iter().map(Spot::path).collect();
+    if policy.tier == Tier::A {
+        paths.extend(PRIVATE.iter().map(Path::new));
+        paths.extend(policy.copied.iter().map(|copied| copied.tree.path()));
+    }
+    paths
+}
+
+/// What is not there needs no rule.
+fn allow(
+    created: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
+    let Ok(found) = std::fs::metadata(path) else { return Ok(created) };
+    let access = if found.is_dir() { access } else { access & AccessFs::from_file(ABI::V9) };
+    let rule = PathBeneath::new(PathFd::new(path)?, access);
+    Ok(created.add_rule(rule.set_compatibility(CompatLevel::HardRequirement))?)
+}
+
+/// What the crate calls it. Version 8 and 9 add what no cell asks for.
+fn version(number: u32) -> ABI {
+    match number {
+        0..=3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        6 => ABI::V6,
+        _ => ABI::V7,
+    }
+}

@@ -1,0 +1,97 @@
+//! The folder outside that belongs to one cell: what the overlay writes, and something to attack.
+
+#![expect(clippy::disallowed_methods, reason = "only in a folder that was made for one cell")]
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::policy::{CANARY_DIR, CANARY_FILE};
+
+const OWN: u32 = 0o700;
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const HOME: &str = "home";
+const TEMPORARY: &str = "tmp";
+/// Deeper than any tree that a file system allows by path.
+const DEPTH_MAX: usize = 4096;
+
+/// A private folder with a place for everything that a cell needs outside. Removed with the value,
+/// whatever a program did to the modes of what it left in it.
+#[derive(Debug)]
+pub struct Scratch {
+    root: PathBuf,
+}
+
+impl Scratch {
+    /// Makes it in a folder for temporary files; `name` is to be nobody else's.
+    pub fn make(within: &Path, name: &str) -> io::Result<Self> {
+        let within = within.canonicalize()?;
+        let root = within.join(name);
+        let mut own = fs::DirBuilder::new();
+        own.mode(OWN);
+        own.create(&root)?;
+        let scratch = Self { root };
+        for folder in [CANARY_DIR, UPPER, WORK, HOME, TEMPORARY] {
+            own.create(scratch.root.join(folder))?;
+        }
+        // A merged tree has the mode of its upper folder at first.
+        fs::write(scratch.root.join(CANARY_DIR).join(CANARY_FILE), "outside\n")?;
+        Ok(scratch)
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Everything that a program changed in a copied tree.
+    pub fn upper(&self) -> PathBuf {
+        self.root.join(UPPER)
+    }
+
+    pub(super) fn work(&self) -> PathBuf {
+        self.root.join(WORK)
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.root.join(HOME)
+    }
+
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.root.join(TEMPORARY)
+    }
+
+    /// Gives the copy the mode that the tree itself has.
+    pub(super) fn resemble(&self, tree: &Path) -> io::Result<()> {
+        let mode = fs::metadata(tree)?.permissions().mode();
+        fs::set_permissions(self.upper(), fs::Permissions::from_mode(mode | OWN))
+    }
+
+    /// Whether nobody got at what was put there to be attacked.
+    pub(super) fn is_untouched(&self) -> bool {
+        let folder = self.root.join(CANARY_DIR);
+        let names = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
+        names == 1 && fs::read(folder.join(CANARY_FILE)).is_ok_and(|bytes| bytes == b"outside\n")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove(&self.root);
+    }
+}
+
+/// Removes a tree whose folders may have been closed by whoever made them.
+pub(super) fn remove(root: &Path) {
+    let mut waiting = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(OWN));
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if depth < DEPTH_MAX && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(root);
+}

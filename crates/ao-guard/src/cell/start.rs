@@ -1,0 +1,309 @@
+//! The engine's side: which tier, which policy, and a holder that is started with it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use super::door::{self, Door};
+use super::holder::WORD;
+use super::layer::{Layer, Missing};
+use super::message::{self, Said};
+use super::order::Cell;
+use super::policy::{Copied, Policy, Spot, Targets};
+use super::report::{Refusal, Report};
+use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
+use super::scratch::Scratch;
+use super::supervise::{Sink, Supervised};
+use super::tier::{Floor, Tier};
+use super::{maps, readable, sys};
+
+/// In the private folder for temporary files (tier A).
+pub(super) const HOME: &str = "/tmp/home";
+/// Says to a program, and to this one, that it is in a cell.
+pub(super) const MARK: &str = "AO_CELL";
+
+impl Cell {
+    /// Runs the program to its end in the best cell that this machine can build, which is not
+    /// below the floor. `holder` is a binary whose `main` calls [`crate::serve`].
+    pub fn run(
+        &self,
+        holder: &Path,
+        scratch: &Scratch,
+        sink: &mut Sink<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Report, Refusal> {
+        let abi = sys::landlock_abi().min(self.landlock_max.unwrap_or(u32::MAX));
+        if abi < ABI_MIN || self.forced == Some(Tier::D) {
+            let why = format!("version {ABI_MIN} is needed, and the kernel has {abi}");
+            let missing = vec![Missing { layer: Layer::Landlock, why }];
+            return Err(Refusal::BelowFloor { tier: Tier::D, floor: self.floor, missing });
+        }
+        let failed = if self.forced == Some(Tier::B) {
+            Missing { layer: Layer::UserNamespace, why: "not tried".to_owned() }
+        } else {
+            match self.attempt(Tier::A, abi, Vec::new(), holder, scratch, &mut *sink, stop) {
+                Err(Refusal::CannotBuild { layer, why }) if is_of_namespaces(layer) => {
+                    Missing { layer, why }
+                }
+                done => return done,
+            }
+        };
+        let (user, _) = maps::who();
+        if user == 0 {
+            // Whoever owns everything is held by nothing but a namespace.
+            let missing = vec![failed];
+            return Err(Refusal::BelowFloor { tier: Tier::D, floor: self.floor, missing });
+        }
+        let missing = missing_in_b(failed, abi);
+        let tier = Tier::B;
+        if self.floor == Floor::A {
+            return Err(Refusal::BelowFloor { tier, floor: self.floor, missing });
+        }
+        if self.copied.is_some() {
+            return Err(Refusal::NeedsTierA { what: "a copied tree", tier, missing });
+        }
+        if !self.grants.is_empty() {
+            return Err(Refusal::NeedsTierA { what: "the network door", tier, missing });
+        }
+        self.attempt(tier, abi, missing, holder, scratch, sink, stop)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one private step, called with all of it twice")]
+    fn attempt(
+        &self,
+        tier: Tier,
+        abi: u32,
+        missing: Vec<Missing>,
+        holder: &Path,
+        scratch: &Scratch,
+        sink: &mut Sink<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Report, Refusal> {
+        if let Some(tree) = &self.copied {
+            scratch.resemble(tree)?;
+        }
+        let outside = Outsiders::listen()?;
+        let policy = self.policy(tier, abi, scratch, outside.targets())?;
+        let (control, theirs) = UnixStream::pair()?;
+        let child = start_holder(holder, theirs)?;
+        let mut supervised = Supervised::begin(child, control, self.limits);
+        let listeners = supervised.greet(&policy)?;
+        let door = Door::open(&self.grants, listeners)?;
+        let attacks_held = match supervised.started() {
+            Ok(attacks) => attacks,
+            Err(error) => {
+                supervised.settle();
+                return Err(self.refusal(error));
+            }
+        };
+        drop(outside);
+        let ended = supervised.wait(sink, stop)?;
+        let passed = door.close();
+        if !scratch.is_untouched() {
+            let attacks = vec![(Layer::ReadOnly, "changing a file outside".to_owned())];
+            return Err(Refusal::Escaped { attacks });
+        }
+        Ok(Report {
+            tier,
+            missing,
+            attacks_held,
+            finish: ended.finish,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            refused: passed.refused,
+            sent_bytes: passed.sent,
+            received_bytes: passed.received,
+            took: ended.took,
+            cpu: ended.cpu,
+            memory_bytes: ended.memory_bytes,
+            left_behind: ended.left_behind,
+            survivors: ended.survivors,
+        })
+    }
+
+    fn refusal(&self, said: Option<Said>) -> Refusal {
+        match said {
+            Some(Said::CannotBuild { layer, why }) => Refusal::CannotBuild { layer, why },
+            Some(Said::Escaped { attacks }) => Refusal::Escaped { attacks },
+            Some(Said::NotStarted { reason }) => Refusal::NotStarted {
+                program: self.program.clone(),
+                source: io::Error::from_raw_os_error(reason),
+            },
+            _ => Refusal::HolderLost,
+        }
+    }
+
+    fn policy(
+        &self,
+        tier: Tier,
+        abi: u32,
+        scratch: &Scratch,
+        targets: Targets,
+    ) -> io::Result<Policy> {
+        let masks = self.masks(scratch);
+        let mut environment = self.environment.clone();
+        let (home, temporary) = match tier {
+            Tier::A => (PathBuf::from(HOME), PathBuf::from(PRIVATE[0])),
+            _ => (scratch.home(), scratch.temporary()),
+        };
+        let mut writable = self.writable.clone();
+        if tier != Tier::A {
+            writable.extend([home.clone(), temporary.clone()]);
+        }
+        let mut set = |name: &str, value: OsString| {
+            environment.retain(|(other, _)| other != name);
+            environment.push((name.into(), value));
+        };
+        set("HOME", home.into());
+        set("TMPDIR", temporary.into());
+        set(MARK, tier.to_string().into());
+        for (name, value) in door::variables(&self.grants) {
+            set(&name, value.into());
+        }
+        let spots = |paths: Vec<PathBuf>| paths.into_iter().map(Spot::from).collect();
+        let readable = match tier {
+            Tier::A => Vec::new(),
+            _ => readable::list(&self.read_roots(), &masks)?,
+        };
+        Ok(Policy {
+            tier,
+            program: self.program.clone().into(),
+            arguments: self.arguments.clone(),
+            environment,
+            directory: self.directory.clone().into(),
+            shown: spots(self.shown(&masks)),
+            writable: spots(writable),
+            copied: self.copied.as_ref().map(|tree| Copied {
+                tree: tree.clone().into(),
+                upper: scratch.upper().into(),
+                work: scratch.work().into(),
+            }),
+            masks: spots(masks),
+            readable: spots(readable),
+            scratch: scratch.root().into(),
+            doors: door::ports(&self.grants),
+            limits: self.limits,
+            targets,
+            landlock_abi: abi,
+            broken: self.broken,
+        })
+    }
+}
+
+/// A failure of one of these means that this machine gives no namespaces to this user.
+fn is_of_namespaces(layer: Layer) -> bool {
+    matches!(
+        layer,
+        Layer::UserNamespace
+            | Layer::ReadOnly
+            | Layer::Masks
+            | Layer::Processes
+            | Layer::Ipc
+            | Layer::Hostname
+            | Layer::Network
+            | Layer::Capabilities
+    )
+}
+
+/// What tier B has in place of the walls that it has not.
+fn missing_in_b(failed: Missing, abi: u32) -> Vec<Missing> {
+    let mut missing = vec![failed];
+    let instead = [
+        (Layer::UserNamespace, "nothing is needed in its place"),
+        (
+            Layer::ReadOnly,
+            "writes are kept by Landlock alone; modes, owners, times and attributes cannot be changed at all",
+        ),
+        (
+            Layer::Masks,
+            "only what is listed can be read; command lines of others can be seen in /proc",
+        ),
+        (Layer::Overlay, "there is no copied tree"),
+        (Layer::Processes, "descendants are adopted and ended; other processes can be seen"),
+        (Layer::Ipc, "shared memory and message queues cannot be used at all"),
+        (Layer::Hostname, "the host name is the machine's"),
+        (Layer::Network, "no socket can be made at all"),
+    ];
+    for (layer, why) in instead {
+        if missing.iter().all(|one| one.layer != layer) {
+            missing.push(Missing { layer, why: why.to_owned() });
+        }
+    }
+    let limits = "memory and processes are counted ten times a second";
+    missing.push(Missing { layer: Layer::Limits, why: limits.to_owned() });
+    if abi < ABI_SCOPES {
+        let why = "signals cannot be sent at all".to_owned();
+        missing.push(Missing { layer: Layer::Landlock, why });
+    }
+    missing
+}
+
+/// How the kernel names the namespace of this process that a layer is made of.
+pub(super) fn namespace(layer: Layer) -> Option<String> {
+    let name = match layer {
+        Layer::Ipc => "ipc",
+        Layer::Hostname => "uts",
+        Layer::Network => "net",
+        _ => return None,
+    };
+    let link = fs::read_link(format!("/proc/self/ns/{name}")).ok()?;
+    Some(link.to_string_lossy().into_owned())
+}
+
+/// What listens outside while the cell attacks itself.
+#[derive(Debug)]
+struct Outsiders {
+    port: TcpListener,
+    name: String,
+    _abstract: UnixListener,
+}
+
+impl Outsiders {
+    fn listen() -> io::Result<Self> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let name = format!("ao-cell-{}-{}", std::process::id(), port.local_addr()?.port());
+        let address = SocketAddr::from_abstract_name(&name)?;
+        Ok(Self { port, name, _abstract: UnixListener::bind_addr(&address)? })
+    }
+
+    fn targets(&self) -> Targets {
+        let named = [Layer::Ipc, Layer::Hostname, Layer::Network];
+        Targets {
+            process: std::process::id().cast_signed(),
+            port: self.port.local_addr().map_or(0, |address| address.port()),
+            name: self.name.clone(),
+            namespaces: named
+                .into_iter()
+                .filter_map(|layer| Some((layer, namespace(layer)?)))
+                .collect(),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that starts programs")]
+fn start_holder(holder: &Path, control: UnixStream) -> io::Result<Child> {
+    Command::new(holder)
+        .arg0("ao")
+        .arg(WORD)
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(OwnedFd::from(control)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// Used by the supervisor, which owns the socket.
+pub(super) fn send_policy(control: &UnixStream, policy: &Policy) -> io::Result<Vec<TcpListener>> {
+    message::send(control, policy)?;
+    let descriptors = message::receive_descriptors(control)?;
+    Ok(descriptors.into_iter().map(TcpListener::from).collect())
+}

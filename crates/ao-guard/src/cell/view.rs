@@ -1,0 +1,60 @@
+//! What a program sees of the machine: what is hidden, and what is shown all the same.
+
+use std::path::{Path, PathBuf};
+
+use super::order::Cell;
+use super::policy::RUN;
+use super::rules::PRIVATE;
+use super::scratch::Scratch;
+
+impl Cell {
+    /// Where they really are: a mask cannot be laid on a symlink.
+    pub(super) fn masks(&self, scratch: &Scratch) -> Vec<PathBuf> {
+        let named = self.outside.hidden.iter().chain(&self.outside.temporary);
+        let real = named.filter_map(|path| path.canonicalize().ok());
+        let mut masks: Vec<PathBuf> = real.chain([scratch.root().to_owned()]).collect();
+        masks.retain(|mask| {
+            // These are the cell's own in any case.
+            let own = PRIVATE.iter().chain(&["/", RUN]);
+            own.into_iter().all(|own| mask != Path::new(own))
+        });
+        masks.sort();
+        masks.dedup();
+        masks
+    }
+
+    /// What a mask or a private folder would hide although it is needed.
+    pub(super) fn shown(&self, masks: &[PathBuf]) -> Vec<PathBuf> {
+        let hiding: Vec<&Path> = PRIVATE
+            .iter()
+            .map(Path::new)
+            .chain([Path::new(RUN)])
+            .chain(masks.iter().map(PathBuf::as_path))
+            .collect();
+        let is_hidden =
+            |path: &Path| hiding.iter().any(|mask| path.starts_with(mask) && path != *mask);
+        let mut wanted = self.outside.shown.clone();
+        wanted.extend([self.directory.clone(), self.program.clone()]);
+        let mut shown: Vec<PathBuf> = Vec::new();
+        wanted.sort();
+        for path in wanted {
+            let on_top = self.writable.iter().chain(&self.copied).chain(&shown);
+            let is_there = on_top.into_iter().any(|above| path.starts_with(above));
+            if is_hidden(&path) && !is_there {
+                shown.push(path);
+            }
+        }
+        shown
+    }
+
+    /// Tier B: the work, the program, and what was listed.
+    pub(super) fn read_roots(&self) -> Vec<PathBuf> {
+        let mut roots = self.outside.readable.clone();
+        roots.extend(self.outside.shown.iter().cloned());
+        roots.extend([self.directory.clone(), self.program.clone()]);
+        if let Ok(real) = self.program.canonicalize() {
+            roots.push(real);
+        }
+        roots
+    }
+}

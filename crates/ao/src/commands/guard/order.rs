@@ -1,0 +1,260 @@
+//! What was typed, and what it means.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use ao_contract::Exit;
+use ao_guard::cell::{Cell, Limits, PathRefusal, Refusal, Scratch, Snapshot, admit, snapshot};
+use serde_json::json;
+
+use super::place;
+use super::run::Arguments;
+use crate::cli::Global;
+use crate::clock;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::{AGENTS, Repo};
+
+const EXECUTABLE: u32 = 0o111;
+/// Where a start that was refused leaves a mark, beneath `.agents/`.
+const FAILMARK: &str = "ao/guard.failed";
+const FAILMARK_DIR: &str = "ao";
+
+/// A command and its cell.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) cell: Cell,
+    repository: Option<PathBuf>,
+}
+
+impl Order {
+    pub(super) fn resolve(arguments: &Arguments, global: &Global) -> Result<Self, Failure> {
+        let here = std::env::current_dir().map_err(|error| {
+            Failure::new(Exit::Preflight, format!("the current directory cannot be read: {error}"))
+        })?;
+        let repository = Repo::find(global).ok().map(|repo| repo.canonical());
+        let directory = match &global.repo {
+            Some(_) => repository.clone().unwrap_or(here),
+            None => here,
+        };
+        let place = place::place();
+        let mut writable = Vec::new();
+        for path in &arguments.rw {
+            writable
+                .push(admit(&directory.join(path), &place).map_err(|bad| refused("--rw", &bad))?);
+        }
+        let copied =
+            arguments.cow.as_ref().map(|tree| tree_to_copy(&directory, tree)).transpose()?;
+        if let Some(tree) = &copied
+            && let Some(inner) =
+                writable.iter().find(|path| path.starts_with(tree) || tree.starts_with(path))
+        {
+            return Err(Failure::usage(format!(
+                "--rw {} and --cow {} overlap",
+                ao_tree::shown(&inner.to_string_lossy()),
+                ao_tree::shown(&tree.to_string_lossy())
+            ))
+            .hint("what is copied is written in the copy alone; leave one of them out"));
+        }
+        let mut roots = place::repositories(&directory);
+        roots.extend(copied.iter().flat_map(|tree| place::repositories(tree)));
+        roots.extend(writable.iter().flat_map(|path| place::repositories(path)));
+        roots.sort();
+        roots.dedup();
+        let all_path = std::env::var_os("PATH").unwrap_or_default();
+        // With no repository around nothing is left out.
+        let untrusted = repository.clone().unwrap_or_else(|| PathBuf::from("/dev/null/none"));
+        let path = ao_guard::trusted_path(&all_path, &untrusted);
+        let (name, rest) = arguments
+            .command
+            .split_first()
+            .ok_or_else(|| Failure::usage("there is no command").hint("name it after `--`"))?;
+        let program = program(name, &all_path, &untrusted, &directory)?;
+        let mut cell = Cell::new(program, directory.clone());
+        cell.arguments = rest.to_vec();
+        cell.environment = place::environment(&arguments.env, &path);
+        cell.outside = place::outside(&roots, &directory, &path);
+        cell.writable = writable;
+        cell.copied = copied;
+        cell.grants.clone_from(&arguments.net);
+        cell.floor = arguments.floor;
+        cell.limits = Limits {
+            time: arguments.time,
+            output_bytes: arguments.output,
+            memory_bytes: arguments.memory,
+            processes: arguments.procs,
+            ..Limits::default()
+        };
+        weaken(&mut cell);
+        Ok(Self { cell, repository })
+    }
+
+    /// A folder outside of everything that the command sees.
+    pub(super) fn scratch(&self) -> Result<Scratch, Failure> {
+        let name = format!("ao-cell-{}-{}", std::process::id(), clock::now().nanoseconds());
+        let covers = |folder: &Path| {
+            let mut seen = self.cell.writable.iter().chain(&self.cell.copied);
+            seen.any(|tree| folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree)))
+        };
+        let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+        let free = folders.iter().find(|folder| !covers(folder));
+        let fail = |why: &dyn std::fmt::Display| {
+            Failure::new(Exit::Preflight, format!("no folder for the cell: {why}"))
+                .hint("nothing was started; name a folder for temporary files with TMPDIR")
+        };
+        let folder = free.ok_or_else(|| fail(&"all are writable for the command"))?;
+        Scratch::make(folder, &name).map_err(|error| fail(&error))
+    }
+
+    /// All entries of the writable places. Before the start these names must not be in them.
+    pub(super) fn look(&self, forbidden: &[&str]) -> Result<Snapshot, Failure> {
+        let mut all = Snapshot::new();
+        for path in &self.cell.writable {
+            let seen = snapshot(path, forbidden).map_err(|error| {
+                Failure::usage(format!("--rw refused: {}", ao_tree::shown(&error.to_string())))
+                    .hint("a writable folder has no repository in it, no file with a second name and nothing but files, folders and symlinks; use --cow for others")
+            })?;
+            all.extend(seen);
+        }
+        Ok(all)
+    }
+
+    pub(super) fn leave_failmark(&self, refusal: &Refusal) {
+        let is_of_the_machine = matches!(
+            refusal,
+            Refusal::BelowFloor { .. }
+                | Refusal::CannotBuild { .. }
+                | Refusal::Escaped { .. }
+                | Refusal::NeedsTierA { .. }
+        );
+        let Some(agents) = self.repository.as_ref().map(|root| root.join(AGENTS)) else { return };
+        if is_of_the_machine && agents.is_dir() {
+            let line =
+                format!("{} {}\n", clock::now().rfc3339(), ao_tree::shown(&refusal.to_string()));
+            // The refusal itself is told in any case.
+            let _ = ao_tree::make_folders(&agents, FAILMARK_DIR)
+                .and_then(|()| ao_tree::replace_file(&agents.join(FAILMARK), line.as_bytes()));
+        }
+    }
+
+    /// A cell that held takes back the mark of one that did not.
+    pub(super) fn remove_failmark(&self) {
+        if let Some(root) = &self.repository {
+            // It is only a mark, and says when it was made.
+            let _ = ao_tree::remove_cache(&root.join(AGENTS).join(FAILMARK));
+        }
+    }
+
+    pub(super) fn tell(&self, printer: &Printer) {
+        let cell = &self.cell;
+        let paths = |paths: &[PathBuf]| {
+            paths.iter().map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let names: Vec<_> =
+            cell.environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        let program = cell.program.to_string_lossy();
+        let (writable, hidden) = (paths(&cell.writable), paths(&cell.outside.hidden));
+        let copied = cell.copied.as_ref().map(|tree| tree.to_string_lossy().into_owned());
+        let text = format!(
+            "Would run {} in a cell: writable {writable:?}, copied {copied:?}, network {:?}, variables {names:?}\n",
+            ao_tree::shown(&program),
+            cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        );
+        let fields = json!({
+            "program": program,
+            "writable": writable,
+            "copied": copied,
+            "network": cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "variables": names,
+            "hidden": hidden,
+            "floor": cell.floor.to_string(),
+        });
+        printer.answer("guard run", fields, &text);
+    }
+}
+
+fn refused(option: &str, bad: &PathRefusal) -> Failure {
+    let message = ao_tree::shown(&bad.to_string());
+    let hint = match bad {
+        PathRefusal::Missing { .. } => "make it first",
+        PathRefusal::Symlink(_) => "name the folder that it leads to",
+        PathRefusal::Git(_)
+        | PathRefusal::Held(_)
+        | PathRefusal::Home(_)
+        | PathRefusal::Root(_) => {
+            "name a folder inside it, or use --cow to give the command a copy"
+        }
+        PathRefusal::System(_) | PathRefusal::Kind(_) => "name a folder of your own",
+    };
+    Failure::usage(format!("{option} refused ({}): {message}", bad.rule())).hint(hint)
+}
+
+fn tree_to_copy(directory: &Path, tree: &Path) -> Result<PathBuf, Failure> {
+    let shown = ao_tree::shown(&tree.to_string_lossy());
+    let bad = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("--cow refused: {shown}: {why}")).hint("name a folder that is there")
+    };
+    let path = directory.join(tree);
+    let found = std::fs::symlink_metadata(&path).map_err(|error| bad(&error))?;
+    if found.is_symlink() {
+        return Err(bad(&"it is a symlink"));
+    }
+    if !found.is_dir() {
+        return Err(bad(&"it is no folder"));
+    }
+    let real = path.canonicalize().map_err(|error| bad(&error))?;
+    let is_system = ["/proc", "/sys", "/dev", "/run"].iter().any(|system| real.starts_with(system));
+    if real == Path::new("/") || is_system {
+        return Err(bad(&"it belongs to the system"));
+    }
+    Ok(real)
+}
+
+/// The absolute path of the command: found on PATH by its name, or taken as a path.
+fn program(
+    name: &OsString,
+    path: &OsString,
+    repository: &Path,
+    directory: &Path,
+) -> Result<PathBuf, Failure> {
+    let shown = ao_tree::shown(&name.to_string_lossy());
+    let bad = |why: String| {
+        Failure::usage(format!("cannot run {shown}: {why}"))
+            .hint("name a program on PATH, or the path of one")
+    };
+    let is_path = Path::new(name).components().count() != 1 || Path::new(name).is_absolute();
+    if !is_path {
+        let text = name.to_str().ok_or_else(|| bad("its name is no text".to_owned()))?;
+        return ao_guard::find_program(text, path, repository)
+            .map_err(|error| bad(ao_tree::shown(&error.to_string())));
+    }
+    let program = directory.join(name);
+    let found = std::fs::metadata(&program).map_err(|error| bad(error.to_string()))?;
+    if !found.is_file() {
+        return Err(bad("it is no file".to_owned()));
+    }
+    if found.permissions().mode() & EXECUTABLE == 0 {
+        return Err(bad("it cannot be executed".to_owned()));
+    }
+    program.canonicalize().map_err(|error| bad(error.to_string()))
+}
+
+/// Tests see that a wall is missed when it is left out, and build the weaker tiers. Not in a
+/// binary that is released.
+#[cfg(debug_assertions)]
+fn weaken(cell: &mut Cell) {
+    use ao_guard::cell::Tier;
+    let value = |name: &str| std::env::var(name).ok();
+    cell.broken =
+        value("AO_CELL_TEST_WITHOUT").and_then(|name| ao_guard::cell::Layer::by_name(&name));
+    cell.landlock_max = value("AO_CELL_TEST_LANDLOCK").and_then(|version| version.parse().ok());
+    cell.forced = match value("AO_CELL_TEST_TIER").as_deref() {
+        Some("B") => Some(Tier::B),
+        Some("D") => Some(Tier::D),
+        _ => None,
+    };
+}
+
+#[cfg(not(debug_assertions))]
+fn weaken(_: &mut Cell) {}

@@ -1,0 +1,107 @@
+//! What is hidden from a program in a cell, and what it is given of the environment.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use ao_guard::cell::{Outside, Place};
+
+use crate::repo::{AGENTS, STATE};
+
+/// Given to every program, where they are set; everything else by `--env NAME`.
+const VARIABLES: [&str; 9] =
+    ["PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "USER", "LOGNAME"];
+
+/// Keys, tokens, sessions and histories in a home.
+const SECRETS: [&str; 38] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".password-store",
+    ".pgpass",
+    ".my.cnf",
+    ".boto",
+    ".s3cfg",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".gemini",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/ao",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".mozilla",
+    ".local/share/ao",
+    ".local/share/keyrings",
+    ".terraform.d",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+];
+/// Held by the engine while it works: locks, caches, undo.
+const OF_THE_ENGINE: [&str; 2] = [STATE, "ao"];
+/// The rest of the knowledge that only the door writes.
+const HELD: [&str; 7] = ["learnings", "findings", "patterns", "knowledge", "rpi", STATE, "ao"];
+const RUNTIME_FOLDERS: [&str; 2] = ["/var/run", "/var/tmp"];
+
+pub(super) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// The rules for a path that is to be writable.
+pub(super) fn place() -> Place {
+    Place { home: home(), knowledge: AGENTS.to_owned(), held: HELD.map(str::to_owned).to_vec() }
+}
+
+/// What is hidden and what is shown, for a command that runs in `directory` of `roots`.
+pub(super) fn outside(roots: &[PathBuf], directory: &Path, path: &OsStr) -> Outside {
+    let home = home();
+    let mut hidden: Vec<PathBuf> = RUNTIME_FOLDERS.iter().map(PathBuf::from).collect();
+    hidden.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+    if let Some(home) = &home {
+        hidden.extend(SECRETS.iter().map(|name| home.join(name)));
+    }
+    for root in roots {
+        hidden.extend(OF_THE_ENGINE.iter().map(|name| root.join(AGENTS).join(name)));
+    }
+    // A hidden folder that is above the work would hide the work.
+    hidden.retain(|folder| !directory.starts_with(folder));
+    Outside {
+        home,
+        temporary: vec![std::env::temp_dir()],
+        hidden,
+        shown: roots.to_vec(),
+        // Tools that live in a home are found through PATH.
+        readable: std::env::split_paths(path).filter(|entry| entry.is_absolute()).collect(),
+    }
+}
+
+/// The folders around a path that are repositories.
+pub(super) fn repositories(path: &Path) -> Vec<PathBuf> {
+    let is_one = |folder: &&Path| [AGENTS, ".git"].iter().any(|name| folder.join(name).exists());
+    path.ancestors().filter(is_one).map(Path::to_owned).collect()
+}
+
+/// The variables that a command gets: the few harmless ones, and those that were named.
+pub(super) fn environment(named: &[String], path: &OsStr) -> Vec<(OsString, OsString)> {
+    let mut variables = Vec::new();
+    for name in VARIABLES.iter().copied().chain(named.iter().map(String::as_str)) {
+        let value = if name == "PATH" { Some(path.to_owned()) } else { std::env::var_os(name) };
+        variables.extend(value.map(|value| (OsString::from(name), value)));
+    }
+    variables
+}

@@ -1,0 +1,189 @@
+//! `ao guard run`: any command, in a cell.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ao_contract::Exit;
+use ao_guard::cell::{Floor, Grant, Sink, Source, between, upper_writes};
+
+use super::answer::{self, Told};
+use super::kept::Kept;
+use super::order::Order;
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::AGENTS;
+
+/// There in every cell of tier A.
+const INSIDE: &str = "/run/ao-cell";
+const NAMES_IN_WRITABLE: [&str; 2] = [".git", AGENTS];
+
+/// Run a command in a cell: it writes only where it may, and reaches nobody
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ao guard run -- git log                          reads everything, writes nothing
+  ao guard run --rw out -- make report             writes only in out/
+  ao guard run --cow . --json -- npm test          a copy of the tree takes all writes; --json lists them
+  ao guard run --net api.example.com:443 -- agent  the one host and port that it may reach
+
+Exit code: that of the command (128 + N if signal N ended it). Otherwise 5 if it was ended at a
+limit, 2 if an argument was refused, 6 if the cell cannot be built or does not hold: then nothing
+was started. With --json, `ended` tells these apart.")]
+pub(crate) struct Arguments {
+    /// A folder or file that the command may write for real; can be given more than once
+    #[arg(long, value_name = "PATH")]
+    pub(super) rw: Vec<PathBuf>,
+    /// A folder that the command sees as its own copy: it may write all of it, and changes nothing
+    #[arg(long, value_name = "DIR")]
+    pub(super) cow: Option<PathBuf>,
+    /// A host and port that the command may reach (through a proxy; see docs/cell.md); can be given more than once
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) net: Vec<Grant>,
+    /// A variable of the environment that the command gets; can be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(super) env: Vec<String>,
+    /// How long it may take
+    #[arg(long, value_name = "D", default_value = "10m", value_parser = ao_contract::parse_duration)]
+    pub(super) time: Duration,
+    /// How much it may say, in bytes (K, M and G are understood)
+    #[arg(long, value_name = "BYTES", default_value = "8M", value_parser = bytes)]
+    pub(super) output: u64,
+    /// How much memory it may hold, in bytes (K, M and G are understood)
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
+    pub(super) memory: u64,
+    /// How many processes it may have at once
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) procs: u32,
+    /// The weakest cell that will do: A has every layer, B works without user namespaces
+    #[arg(long, value_name = "A|B", default_value_t = Floor::B)]
+    pub(super) floor: Floor,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(super) command: Vec<OsString>,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    const KIB: u64 = 1024;
+    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(digits) if text.ends_with('K') => (digits, KIB),
+        Some(digits) if text.ends_with('M') => (digits, KIB * KIB),
+        Some(digits) => (digits, KIB * KIB * KIB),
+        None => (text, 1),
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number
+        .then(|| digits.parse::<u64>().ok()?.checked_mul(unit))
+        .flatten()
+        .filter(|count| *count > 0)
+        .ok_or_else(|| "not a number of bytes, such as 8388608 or 8M".to_owned())
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    if is_inside() {
+        return Err(Failure::new(
+            Exit::Preflight,
+            "this is a cell already, and a cell has none in it",
+        )
+        .hint("nothing was started; run the command as it is: it is held by this cell"));
+    }
+    let order = Order::resolve(arguments, global)?;
+    if global.dry_run {
+        order.tell(printer);
+        return Ok(Exit::Done.code());
+    }
+    let scratch = order.scratch()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in
+        [signal_hook::consts::SIGHUP, signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM]
+    {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|error| {
+            Failure::new(Exit::Preflight, format!("signals cannot be caught: {error}"))
+                .hint("nothing was begun; run the command again")
+        })?;
+    }
+    let before = order.look(&NAMES_IN_WRITABLE)?;
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let is_json = global.json;
+    let enough = Arc::clone(&stop);
+    let mut take = |source: Source, bytes: &[u8]| {
+        if is_json {
+            match source {
+                Source::Stdout => stdout.take(bytes),
+                Source::Stderr => stderr.take(bytes),
+            }
+        } else {
+            // A closed pipe is the reader's way to say "enough".
+            if pass_on(source, bytes).is_err() {
+                enough.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    let sink: &mut Sink<'_> = &mut take;
+    let report = order.cell.run(Path::new("/proc/self/exe"), &scratch, sink, &stop);
+    let report = match report {
+        Ok(report) => {
+            order.remove_failmark();
+            report
+        }
+        Err(refusal) => {
+            order.leave_failmark(&refusal);
+            return Err(answer::refused(&refusal));
+        }
+    };
+    let mut writes = between(&before, &order.look(&[])?);
+    if let Some(tree) = &order.cell.copied {
+        let copied = upper_writes(&scratch.upper(), tree);
+        writes.extend(copied.map_err(|error| {
+            Failure::new(Exit::Failed, format!("what was written cannot be read: {error}"))
+                .hint("the tree is as it was; the copy is gone")
+        })?);
+    }
+    let limits = &order.cell.limits;
+    let told = Told {
+        report: &report,
+        program: &order.cell.program,
+        writes: &writes,
+        stdout: &stdout,
+        stderr: &stderr,
+        limits,
+    };
+    Ok(answer::tell(&told, is_json, printer))
+}
+
+/// Whether this process is in a cell itself.
+fn is_inside() -> bool {
+    std::env::var_os("AO_CELL").is_some() || Path::new(INSIDE).exists()
+}
+
+/// What the command says goes on as it is, but a terminal is not acted upon.
+fn pass_on(source: Source, bytes: &[u8]) -> std::io::Result<()> {
+    match source {
+        Source::Stdout if std::io::stdout().is_terminal() => {
+            std::io::stdout().write_all(plain(bytes).as_bytes())
+        }
+        Source::Stdout => std::io::stdout().write_all(bytes),
+        Source::Stderr if std::io::stderr().is_terminal() => {
+            std::io::stderr().write_all(plain(bytes).as_bytes())
+        }
+        Source::Stderr => std::io::stderr().write_all(bytes),
+    }?;
+    std::io::stdout().flush()
+}
+
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| line.split('\t').map(ao_tree::shown).collect::<Vec<_>>().join("\t"))
+        .collect();
+    lines.join("\n")
+}

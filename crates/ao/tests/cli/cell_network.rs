@@ -1,0 +1,139 @@
+//! The network door: closed, or open to exactly what was granted.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::thread::{self, JoinHandle};
+
+use crate::cell::{Cells, User};
+
+/// Answers each connection with one line, after it has read something, until it has served `count`.
+fn serve(count: usize) -> (u16, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let thread = thread::spawn(move || {
+        let mut heads = Vec::new();
+        for _ in 0..count {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).unwrap();
+            heads.push(String::from_utf8_lossy(&bytes[..read]).into_owned());
+            stream
+                .write_all(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\ninside",
+                )
+                .unwrap();
+        }
+        heads
+    });
+    (port, thread)
+}
+
+/// Speaks to a host and port by hand and prints what comes back.
+fn speak(to: &str, port: &str, text: &str) -> String {
+    format!(
+        "python3 -c \"
+import socket,sys
+try:
+  s=socket.create_connection(('{to}',{port}),5)
+  s.sendall(b'{text}')
+  d=b''
+  while True:
+    c=s.recv(4096)
+    if not c: break
+    d+=c
+  sys.stdout.write(d.decode())
+except OSError as e: print('no:',e)
+\""
+    )
+}
+
+// proves: GRD-06
+#[test]
+fn the_network_is_closed() {
+    for cells in [Cells::new(User::This), Cells::new(User::Ordinary), Cells::tier_b()] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        datagrams.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port().to_string();
+        let udp = datagrams.local_addr().unwrap().port();
+        let script = format!(
+            "{}; python3 -c \"
+import socket
+try: socket.socket(socket.AF_INET,socket.SOCK_DGRAM).sendto(b'x',('127.0.0.1',{udp}))
+except OSError: pass\"",
+            speak("127.0.0.1", &port, "x")
+        );
+        let answer = cells.sh(&[], &script).expect(0).json();
+        assert!(answer["stdout"]["text"].as_str().unwrap().starts_with("no:"), "{answer}");
+        assert!(listener.accept().is_err());
+        assert!(datagrams.recv(&mut [0; 8]).is_err());
+    }
+}
+
+#[test]
+fn a_granted_address_is_reached_through_proxy_and_forward() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        let (port, server) = serve(3);
+        let grant = format!("127.0.0.1:{port}");
+        let tunnel = format!("CONNECT {grant} HTTP/1.1\\r\\n\\r\\nraw bytes");
+        let plain = format!("GET http://{grant}/a?b HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n");
+        let script = format!(
+            "echo $AO_NET $HTTPS_PROXY; {}; echo; {}; echo; {}",
+            speak("127.0.0.1", "3128", &tunnel),
+            speak("127.0.0.1", "3128", &plain),
+            speak("127.0.0.1", "20001", "forwarded"),
+        );
+        let answer = cells.sh(&["--net", &grant], &script).expect(0).json();
+        let text = answer["stdout"]["text"].as_str().unwrap();
+        assert!(
+            text.starts_with(&format!("{grant}=127.0.0.1:20001 http://127.0.0.1:3128\n")),
+            "{text}"
+        );
+        assert_eq!(text.matches("inside").count(), 3, "{text}");
+        assert_eq!(answer["refusals"].as_array().unwrap().len(), 0, "{answer}");
+        assert!(answer["usage"]["network_sent_bytes"].as_u64().unwrap() > 0);
+        let heads = server.join().unwrap();
+        assert_eq!(heads[0], "raw bytes");
+        assert!(heads[1].starts_with("GET /a?b HTTP/1.1\r\n"), "{heads:?}");
+        assert_eq!(heads[2], "forwarded");
+    }
+}
+
+// proves: GRD-03
+#[test]
+fn anything_else_is_refused_and_said() {
+    let cells = Cells::new(User::This);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let ask = |target: &str| {
+        let text = format!("CONNECT {target} HTTP/1.1\\r\\n\\r\\n");
+        speak("127.0.0.1", "3128", &text)
+    };
+    let targets = [
+        format!("127.0.0.1:{port}"),
+        format!("localhost:{port}"),
+        "granted.example:80".to_owned(),
+        "user@granted.example:443".to_owned(),
+        "granted.example.:443".to_owned(),
+        "2130706433:443".to_owned(),
+        "[::ffff:127.0.0.1]:443".to_owned(),
+    ];
+    let script: Vec<_> = targets.iter().map(|target| ask(target)).collect();
+    let options = ["--net", "granted.example:443"];
+    let answer = cells.sh(&options, &script.join("; ")).expect(0).json();
+    let text = answer["stdout"]["text"].as_str().unwrap();
+    assert_eq!(text.matches("403 Forbidden").count(), targets.len(), "{text}");
+    let refusals = answer["refusals"].as_array().unwrap();
+    assert_eq!(refusals.len(), targets.len(), "{answer}");
+    assert!(refusals.iter().all(|one| one["rule"] == "network-grant"), "{answer}");
+    assert!(listener.accept().is_err());
+    // A name that leads to this machine is not the address of it.
+    let grant = format!("localhost:{port}");
+    let answer = cells.sh(&["--net", &grant], &ask(&grant)).expect(0).json();
+    assert!(answer["stdout"]["text"].as_str().unwrap().contains("502"), "{answer}");
+    assert_eq!(answer["refusals"][0]["rule"], "network-private", "{answer}");
+    assert!(listener.accept().is_err());
+}
