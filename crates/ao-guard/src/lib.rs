@@ -12,25 +12,43 @@
 //! ```
 //!
 //! What is not reached is said in `docs/guard.md`.
+//!
+//! Beside that stand the rules: a [`Policy`] says what may be written, [`shell`] and [`Effect`] what a
+//! command would do, [`ToolCall`] what an agent's host asks. They look, and write nothing.
 
+pub mod audit;
+mod command;
 mod descent;
 mod find;
+mod git;
+mod hook;
 mod keeper;
 mod process;
 mod program;
 mod running;
+mod scope;
+pub mod shell;
 mod start;
 mod stream;
+mod strict_json;
 mod wire;
 
 use std::io;
 use std::path::PathBuf;
 
+pub use command::{Class, Effect};
 pub use find::{NotFound, find_program, trusted_path};
+pub use git::Git;
+pub use hook::{Harness, PAYLOAD_BYTES_MAX, ToolCall};
 pub use keeper::serve;
 pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
+pub use scope::{
+    BadGlob, Case, Change, Globs, Grant, Leak, ManifestKind, Owned, Policy, Project, ProjectPath,
+    Refusal, Rule, Sacred, Standing, changed_block,
+};
 pub use start::Keeper;
+pub use strict_json::read as read_strict_json;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -8,8 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, harvest, knowledge, lookup, metrics, overnight, retrieval_bench,
-    schema, search, show, tree,
+    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, overnight,
+    retrieval_bench, schema, search, show, tree,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -89,6 +89,9 @@ enum Command {
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
+    /// Say what an agent may write, and hold it to that
+    #[command(subcommand)]
+    Guard(guard::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
@@ -125,6 +128,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<Exit
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
+        Command::Guard(command) => guard::run(&command, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }

@@ -14,7 +14,7 @@ fn one_that_hangs_is_ended() {
     let ended = place.run("echo begun; sleep 600", SHORT).unwrap();
     assert_eq!((ended.how, ended.stdout.as_slice()), (How::TimedOut, &b"begun\n"[..]));
     assert!(ended.took < PATIENCE);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn one_that_ignores_being_asked_is_killed() {
     let place = Place::new();
     let ended = place.run("trap '' TERM INT HUP; while :; do sleep 600; done", SHORT).unwrap();
     assert_eq!(ended.how, How::TimedOut);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn one_that_floods_is_ended_and_its_beginning_kept() {
         assert_eq!(most.len().max(least.len()), 100_001);
         assert_eq!(most.len().min(least.len()), 0);
         assert!(most.iter().chain(least).all(|byte| b"y\n".contains(byte)));
-        assert_eq!(place.living(), []);
+        assert_eq!(place.living(), [0_u32; 0]);
     }
     // One byte too many is too many, also from one who has ended; just enough is not.
     let script = "head -c 100002 /dev/zero";
@@ -74,12 +74,12 @@ fn a_daemon_does_not_get_away() {
                   >/dev/null 2>&1 </dev/null &); while ! test -s daemon; do sleep 0.01; done; ";
     let ended = place.run(&format!("{daemon} sleep 600"), SHORT).unwrap();
     assert_eq!(ended.how, How::TimedOut);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
     // The same if the program itself is long done.
     let ended = place.run(&format!("rm daemon; {daemon} exit 7"), AMPLE).unwrap();
     assert_eq!((ended.how, ended.survivors), (How::Exited(7), 0));
     assert!(ended.left_behind >= 2, "{}", ended.left_behind);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_child_that_keeps_the_pipe_open_holds_nobody_up() {
     assert_eq!((ended.how, ended.stdout.as_slice()), (How::Exited(0), &b"said\n"[..]));
     assert_eq!(ended.left_behind, 1);
     assert!(ended.took < PATIENCE);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -108,13 +108,13 @@ fn many_daemons_and_a_long_chain_do_not_get_away() {
     let ended = place.run(many, AMPLE).unwrap();
     assert_eq!((ended.how, ended.survivors), (How::Exited(0), 0));
     assert!(ended.left_behind >= 290, "{}", ended.left_behind);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
     let chain = "echo 'test $1 -gt 0 || { echo done >end; sleep 600; }; setsid sh chain $(($1-1)); :' >chain
                  sh chain 60 & while ! test -s end; do sleep 0.01; done";
     let ended = place.run(chain, AMPLE).unwrap();
     assert_eq!((ended.how, ended.survivors), (How::Exited(0), 0));
     assert!(ended.left_behind >= 60, "{}", ended.left_behind);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 /// It does nothing but have children that have children, and none of them waits to be seen.
@@ -125,7 +125,7 @@ fn one_that_multiplies_does_not_get_away() {
                 sh grow 6; sleep 600";
     let ended = place.run(grow, SHORT).unwrap();
     assert_eq!((ended.how, ended.survivors), (How::TimedOut, 0));
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn a_run_that_is_ending_ends_its_program() {
     place.wait_for("begun");
     stop.store(true, Ordering::Relaxed);
     assert_eq!(running.join().unwrap().how, How::Stopped);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
     // One that is to stop before it has begun ends as well.
     let ended = keeper().run(&place.script("sleep 600"), AMPLE, &stop).unwrap();
     assert_eq!(ended.how, How::Stopped);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -150,5 +150,5 @@ fn no_time_at_all_is_a_bound_too() {
     let place = Place::new();
     let none = Bounds { time: Duration::ZERO, output_bytes: 10 };
     assert_eq!(place.run("sleep 600", none).unwrap().how, How::TimedOut);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }

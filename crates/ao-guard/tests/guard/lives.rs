@@ -15,7 +15,7 @@ fn a_held_program_lives_until_it_is_dropped() {
     assert!(held.is_still_running(Duration::ZERO).unwrap());
     wait_until("both sleep", || place.living().len() >= 3);
     drop(held);
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn an_input_that_is_held_open_ends_with_the_holder() {
     assert!(held.is_still_running(Duration::from_millis(50)).unwrap());
     let ended = held.end().unwrap();
     assert_eq!((ended.how, ended.stdout.as_slice()), (How::Stopped, &b"held\nand more"[..]));
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn killing_leaves_no_time_to_tidy_up_and_says_who_was_quicker() {
     place.wait_for("begun");
     let ended = held.unwrap().kill().unwrap();
     assert_eq!((ended.how, ended.stdout.as_slice()), (How::Signalled(9), &b""[..]));
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
     let mut quick = keeper().start(&place.script("exit 6")).unwrap();
     assert!(!quick.is_still_running(PATIENCE).unwrap());
     assert_eq!(quick.kill().unwrap().how, How::Exited(6));

@@ -102,7 +102,7 @@ fn what_cannot_be_started_says_why() {
     assert!(matches!(relative, Error::NotAbsolute(_)), "{relative}");
     let cut = place.program("/bin/true").arguments(["a\0b"]);
     assert!(keeper().run(&cut, AMPLE, &false.into()).is_err());
-    assert_eq!(place.living(), []);
+    assert_eq!(place.living(), [0_u32; 0]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod defrag;
 pub(crate) mod demo;
 pub(crate) mod flywheel;
+pub(crate) mod guard;
 pub(crate) mod harvest;
 pub(crate) mod knowledge;
 mod library;
