@@ -22,6 +22,7 @@ mod descent;
 mod find;
 mod git;
 mod hook;
+pub mod host;
 mod keeper;
 mod process;
 mod program;

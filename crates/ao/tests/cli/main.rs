@@ -23,6 +23,7 @@ mod generate;
 mod guard_audit;
 mod guard_check;
 mod guard_hook;
+mod guard_install;
 mod harvest;
 mod house;
 mod knowledge;

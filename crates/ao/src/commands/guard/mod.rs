@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod hook;
+mod install;
 mod log;
 mod policy;
 
@@ -20,6 +21,10 @@ pub(crate) enum Command {
     Audit(audit::Arguments),
     /// Judge a tool call that an agent's host is about to make, in the host's own format
     Hook(hook::Arguments),
+    /// Have a host ask the guard before each tool call
+    Install(install::Install),
+    /// Take the hook out of a host's settings again
+    Uninstall(install::Uninstall),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
@@ -27,5 +32,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Check(arguments) => check::run(arguments, global, printer),
         Command::Audit(arguments) => audit::run(arguments, global, printer),
         Command::Hook(arguments) => Ok(hook::run(arguments, global, printer)),
+        Command::Install(arguments) => install::install(arguments, global, printer),
+        Command::Uninstall(arguments) => install::uninstall(arguments, global, printer),
     }
 }
