@@ -1,9 +1,10 @@
 //! Builds, tests and checks: they run the project's own code and write its build folders, and are not
 //! gated. What changes dependencies is a rule of its own; what rewrites sources names them or is in doubt.
 
-use super::words::{Call, has};
+use super::packages::DEPENDENCY_VERBS;
+use super::words::{Call, has, is_listed};
 use super::{Judged, Walk};
-use crate::scope::{Change, Grant, Refusal, Rule};
+use crate::scope::Change;
 use crate::shell::Word;
 
 /// Programs, and their subcommands that build, test or check.
@@ -56,33 +57,13 @@ const BUILDERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Programs that check whatever they are given.
-const CHECKERS: [&str; 22] = [
-    "ctest",
-    "flake8",
-    "golangci-lint",
-    "hadolint",
-    "jest",
-    "markdownlint",
-    "mocha",
-    "mypy",
-    "nox",
-    "phpunit",
-    "pylint",
-    "pyright",
-    "pytest",
-    "py.test",
-    "rspec",
-    "shellcheck",
-    "tox",
-    "tsc",
-    "typos",
-    "vitest",
-    "vue-tsc",
-    "yamllint",
-];
+pub(super) const CHECKERS: &str = "\
+    ctest flake8 golangci-lint hadolint jest markdownlint mocha mypy nox phpunit pylint pyright \
+    pytest py.test rspec shellcheck tox tsc vitest vue-tsc yamllint";
 
 /// Programs that check or rewrite: by which option they only check, and by which they write.
-const FORMATTERS: [(&str, &[&str], &[&str]); 10] = [
+pub(super) const FORMATTERS: [(&str, &[&str], &[&str]); 11] = [
+    ("typos", &[], &["-w", "--write-changes"]),
     ("prettier", &[], &["-w", "--write"]),
     ("eslint", &[], &["--fix"]),
     ("stylelint", &[], &["--fix"]),
@@ -115,41 +96,14 @@ const TASKS: [&str; 15] = [
 ];
 
 /// Options that lead a build elsewhere, or have it run something else.
-const LEADING: [&str; 18] = [
-    "-o",
-    "-f",
-    "-C",
-    "--out",
-    "--outDir",
-    "--outFile",
-    "--output",
-    "--output-file",
-    "--out-dir",
-    "--target-dir",
-    "--config",
-    "--eval",
-    "--file",
-    "--makefile",
-    "--directory",
-    "--manifest-path",
-    "--rootdir",
-    "--resolve-plugins-relative-to",
-];
-
-const DEPENDENCY_VERBS: [&str; 12] = [
-    "add",
-    "remove",
-    "rm",
-    "uninstall",
-    "un",
-    "update",
-    "up",
-    "upgrade",
-    "install",
-    "i",
-    "link",
-    "dedupe",
-];
+const LEADING: &str = "\
+    --basetemp --build-file --cache-location --cacheDirectory --confcutdir --config --cov-report \
+    --coverageDirectory --directory --eval --file --fix --import --init-script --junit-xml \
+    --junitxml --loader --log-file --log-junit --makefile --manifest-path --out --out-dir \
+    --outDir --outFile --output --output-file --outputFile --plugin --project-dir --require \
+    --resolve-plugins-relative-to --rootdir --rulesdir --target-dir --test-reporter-destination \
+    -C -I -b -c -coverprofile -cpuprofile -exec -f -memprofile -modfile -o -outputdir -overlay \
+    -r -toolexec -trace -vettool";
 
 impl Walk<'_> {
     pub(super) fn judge_build(&mut self, call: &Call<'_>) -> Option<Judged> {
@@ -157,7 +111,7 @@ impl Walk<'_> {
         if let Some((_, verbs)) = BUILDERS.iter().find(|(builder, _)| *builder == name) {
             return Some(self.builder(call, verbs));
         }
-        if CHECKERS.contains(&name) {
+        if is_listed(CHECKERS, name) {
             return Some(self.plain_build(call));
         }
         if let Some((_, checking, writing)) =
@@ -178,15 +132,14 @@ impl Walk<'_> {
     }
 
     /// Runs the project's own code, as long as nothing leads it elsewhere.
-    fn plain_build(&mut self, call: &Call<'_>) -> Judged {
+    pub(super) fn plain_build(&mut self, call: &Call<'_>) -> Judged {
         let own: &[Word] = match call.arguments.iter().position(|word| word.text == "--") {
             Some(at) => &call.arguments[..at],
             None => call.arguments,
         };
         let is_leading = own.iter().any(|word| {
-            LEADING
-                .iter()
-                .any(|option| word.text == *option || word.text.starts_with(&format!("{option}=")))
+            let name = word.text.split('=').next().unwrap_or(&word.text);
+            is_listed(LEADING, name)
         });
         if is_leading {
             return Err(call.doubt("an option leads it elsewhere"));
@@ -205,8 +158,17 @@ impl Walk<'_> {
             return self.builds(call);
         }
         if verbs.contains(&verb) {
-            if has(arguments, &["--fix"]) {
-                return Err(call.doubt("it rewrites files that are not known beforehand"));
+            // Of these every word is a goal, and a setting can name a program.
+            let is_goals = matches!(call.name.as_str(), "mvn" | "mvnw" | "gradle" | "gradlew");
+            let is_plain = |word: &Word| {
+                let text = word.text.as_str();
+                verbs.contains(&text)
+                    || text == "-DskipTests"
+                    || text.starts_with("-Dtest=")
+                    || text.starts_with('-') && !text.starts_with("-D") && !text.starts_with("-p")
+            };
+            if is_goals && !arguments.iter().all(is_plain) {
+                return Err(call.doubt("one of its words names something else to be run"));
             }
             return self.plain_build(call);
         }
@@ -215,61 +177,6 @@ impl Walk<'_> {
                 .dependencies(call, if call.name == "go" { "go.mod" } else { "Cargo.toml" });
         }
         Err(call.doubt("nobody can say what this would write"))
-    }
-
-    /// Changes the manifest in the folder where it runs.
-    fn dependencies(&mut self, call: &Call<'_>, manifest: &str) -> Judged {
-        if !self.policy.grants.contains(&Grant::Dependencies) {
-            let why = "dependencies are changed only with the grant `dependencies`";
-            return Err(Refusal::new(Rule::Dependencies, &call.name, why));
-        }
-        self.write_word(&Word::literal(manifest), Change::Unknown, call.directories)
-    }
-
-    fn packages(&mut self, call: &Call<'_>) -> Judged {
-        let looking = [
-            "ls", "list", "outdated", "view", "info", "why", "explain", "root", "bin", "prefix",
-            "audit", "ping",
-        ];
-        if has(call.arguments, &["--prefix", "--dir", "--cwd", "-g", "--global", "--script-shell"])
-        {
-            return Err(call.doubt("an option leads it elsewhere"));
-        }
-        let Some((verb, rest)) = call.subcommand() else {
-            return if call.name == "yarn" { self.builds(call) } else { self.reads(call) };
-        };
-        let operands = rest.iter().filter(|word| !word.text.starts_with('-')).count();
-        match verb {
-            "test" | "t" | "tst" | "ci" => self.plain_build(call),
-            "install" | "i" if operands == 0 => self.builds(call),
-            "run" | "run-script" => match rest.first().and_then(Word::known) {
-                Some(script) if is_task(script) => self.plain_build(call),
-                _ => Err(call.doubt("nobody can say what this script would write")),
-            },
-            verb if DEPENDENCY_VERBS.contains(&verb) => self.dependencies(call, "package.json"),
-            verb if looking.contains(&verb) && !rest.iter().any(|word| word.text == "fix") => {
-                self.reads(call)
-            }
-            verb if call.name != "npm" && is_task(verb) => self.plain_build(call),
-            "exec" => self.call(rest, call.stdin, call.before, call.directories),
-            _ => Err(call.doubt("nobody can say what this would write")),
-        }
-    }
-
-    /// A program of the project's own; one that would be fetched first is another matter.
-    fn npx(&mut self, call: &Call<'_>) -> Judged {
-        let at = call
-            .arguments
-            .iter()
-            .position(|word| word.text != "--no-install" && word.text != "--no");
-        let words = call.arguments.get(at.unwrap_or(0)..).unwrap_or_default();
-        let name = words.first().and_then(Word::known).unwrap_or_default();
-        let is_known =
-            CHECKERS.contains(&name) || FORMATTERS.iter().any(|(program, ..)| *program == name);
-        if !is_known {
-            return Err(call.doubt("nobody can say what this program would write"));
-        }
-        self.call(words, call.stdin, call.before, call.directories)
     }
 
     fn task(&mut self, call: &Call<'_>) -> Judged {
@@ -359,7 +266,7 @@ impl Walk<'_> {
     }
 }
 
-fn is_task(name: &str) -> bool {
+pub(super) fn is_task(name: &str) -> bool {
     TASKS.iter().any(|task| {
         name.strip_prefix(task).is_some_and(|rest| {
             rest.is_empty()

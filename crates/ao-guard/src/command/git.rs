@@ -1,42 +1,16 @@
 //! `git`: what looks, what is destructive, and that everything else writes what git keeps.
 
-use super::words::{Call, has};
+use super::words::{Call, has, is_listed};
 use super::{Class, Judged, Walk};
 use crate::scope::{Refusal, Rule};
 use crate::shell::Word;
 
 /// Subcommands that only look, whatever their options, but for those that write a file or start a
 /// program.
-const LOOKING: [&str; 28] = [
-    "annotate",
-    "blame",
-    "cat-file",
-    "check-attr",
-    "check-ignore",
-    "cherry",
-    "count-objects",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "for-each-ref",
-    "grep",
-    "help",
-    "log",
-    "ls-files",
-    "ls-remote",
-    "ls-tree",
-    "merge-base",
-    "name-rev",
-    "range-diff",
-    "rev-list",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "status",
-    "version",
-];
+const LOOKING: &str = "\
+    annotate blame cat-file check-attr check-ignore cherry count-objects describe diff \
+    diff-files diff-index diff-tree for-each-ref grep help log ls-files ls-remote ls-tree \
+    merge-base name-rev range-diff rev-list rev-parse shortlog show status version";
 const WRITING_OPTIONS: [&str; 8] = [
     "--output",
     "-O",
@@ -64,10 +38,8 @@ impl Walk<'_> {
                     "it changes what git keeps, or files that are not known beforehand",
                 ));
             }
-            if rest.iter().any(|word| word.known().is_none() && word.text.is_empty()) {
-                // A word that nobody knows could be `--output=FILE`.
-                call.all_known()?;
-            }
+            // A word that nobody knows could be `--output=FILE`.
+            call.all_known()?;
             if has(rest, &WRITING_OPTIONS) {
                 return Err(call.doubt("one of its options writes or starts something"));
             }
@@ -146,7 +118,7 @@ fn is_looking(subcommand: &str, rest: &[Word]) -> bool {
         "tag" => {
             matches!(first, None | Some("-l" | "--list" | "--contains" | "--points-at" | "-n"))
         }
-        "remote" => matches!(first, None | Some("-v" | "--verbose" | "show" | "get-url")),
+        "remote" => is_only(&["-v", "--verbose"]) || matches!(first, Some("show" | "get-url")),
         "config" => matches!(
             first,
             Some("--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list")
@@ -161,7 +133,7 @@ fn is_looking(subcommand: &str, rest: &[Word]) -> bool {
             rest.iter().filter(|word| !word.text.starts_with('-')).count() <= 1
                 && !has(rest, &["-d", "--delete"])
         }
-        _ => LOOKING.contains(&subcommand),
+        _ => is_listed(LOOKING, subcommand),
     }
 }
 

@@ -9,9 +9,11 @@ mod destructive;
 mod git;
 mod nesting;
 mod network;
+mod packages;
 mod readers;
 mod sed;
 mod sql;
+mod variables;
 mod words;
 mod writers;
 
@@ -22,6 +24,7 @@ pub use destructive::Class;
 
 use crate::scope::{Change, Policy, ProjectPath, Refusal, Rule};
 use crate::shell::{self, Command, Join, Stdin, Surety, Word};
+use variables::assignment;
 use words::Call;
 
 const NESTING_MAX: usize = 12;
@@ -33,47 +36,6 @@ pub enum Effect {
     Builds { program: String },
     Writes { path: String },
 }
-
-/// Variables by which a program can be made to start another one, or find another one.
-const HOSTILE: [&str; 25] = [
-    "PATH",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "BASH_FUNC",
-    "CDPATH",
-    "GLOBIGNORE",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS4",
-    "LD_",
-    "DYLD_",
-    "GIT_",
-    "EDITOR",
-    "VISUAL",
-    "LESS",
-    "PYTHON",
-    "PERL",
-    "RUBY",
-    "NODE_",
-    "NPM_CONFIG",
-    "npm_config",
-    "RUSTC",
-    "JAVA_TOOL_OPTIONS",
-];
-
-/// Of those, the ones that do no harm, with the value that does none (any, if there is no value).
-const HARMLESS: [(&str, &str); 8] = [
-    ("GIT_PAGER", "cat"),
-    ("PAGER", "cat"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("NODE_ENV", ""),
-    ("PYTHONDONTWRITEBYTECODE", ""),
-    ("PYTHONUNBUFFERED", ""),
-    ("PYTHONHASHSEED", ""),
-];
 
 impl Policy {
     /// Whether this shell text may run in this directory.
@@ -138,6 +100,12 @@ impl<'a> Walk<'a> {
 
     fn script(&mut self, text: &str) {
         let script = shell::read(text);
+        // In a loop a change of directory also holds for what stands before it.
+        let moves = ["cd", "pushd", "popd", "eval"];
+        self.is_lost |= script.commands.iter().any(|command| {
+            let name = command.words.first().and_then(Word::known);
+            command.is_repeated && name.is_some_and(|name| moves.contains(&name))
+        });
         for (at, command) in script.commands.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| &script.commands[at]);
             self.command(command, before);
@@ -191,7 +159,8 @@ impl<'a> Walk<'a> {
             .map(|directory| directory.join(target.trim_end_matches('/')))
             .collect();
         self.possible.extend(there.clone());
-        let is_certain = command.join != Join::Pipe && !command.is_negated;
+        // After `||` it may have been passed over, and what follows runs all the same.
+        let is_certain = matches!(command.join, Join::Fresh | Join::And) && !command.is_negated;
         if is_certain {
             self.chains.insert(command.list, there);
         }
@@ -316,18 +285,4 @@ fn doubt(subject: &str, why: &str) -> Refusal {
 fn is_nowhere(word: &Word) -> bool {
     let devices = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
     word.known().is_some_and(|text| devices.contains(&text))
-}
-
-fn assignment(name: &str, value: &Word) -> Judged {
-    let is_hostile = name == "PAGER"
-        || HOSTILE.iter().any(|hostile| {
-            name == *hostile || matches!(hostile.len(), 3..) && name.starts_with(hostile)
-        });
-    let is_harmless = HARMLESS.iter().any(|(harmless, wanted)| {
-        name == *harmless && (wanted.is_empty() || value.known() == Some(wanted))
-    });
-    if is_hostile && !is_harmless {
-        return Err(doubt(name, "this variable can make a program start another one"));
-    }
-    Ok(())
 }

@@ -12,7 +12,7 @@ const WRAPPERS: [(&str, &[&str]); 12] = [
     ("nohup", &[]),
     ("nice", &["-n", "--adjustment"]),
     ("ionice", &["-c", "-n"]),
-    ("time", &["-f"]),
+    ("time", &[]),
     ("stdbuf", &["-i", "-o", "-e"]),
     ("setsid", &[]),
     ("command", &[]),
@@ -124,7 +124,8 @@ impl Walk<'_> {
         }
         let mut at = 0;
         while let Some(word) = call.arguments.get(at).filter(|word| word.text.starts_with('-')) {
-            if word.surety != Surety::Literal {
+            let is_odd = word.text.contains('=') || call.name == "time" && word.text != "-p";
+            if word.surety != Surety::Literal || is_odd {
                 return Err(call.doubt("one of its options is not known"));
             }
             at += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
@@ -152,7 +153,7 @@ impl Walk<'_> {
                 }
             } else if let Some((name, value)) = word.text.split_once('=') {
                 let value = Word { text: value.to_owned(), surety: word.surety };
-                super::assignment(name, &value)?;
+                super::variables::assignment(name, &value)?;
                 at += 1;
             } else {
                 return self.inner(call, &call.arguments[at..]);

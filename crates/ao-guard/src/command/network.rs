@@ -86,6 +86,17 @@ impl Walk<'_> {
             "--remote-name-all",
             "--create-dirs",
             "--engine",
+            "--output",
+            "-c",
+            "--cookie-jar",
+            "-D",
+            "--dump-header",
+            "--trace",
+            "--trace-ascii",
+            "--stderr",
+            "--etag-save",
+            "--hsts",
+            "--alt-svc",
         ];
         if is_sending(call) {
             return Err(call.doubt("it sends something, or starts a request that is no question"));

@@ -1,116 +1,20 @@
 //! Programs that only look.
 
-use super::words::Call;
+use super::words::{Call, is_listed};
 use super::{Judged, Walk, sed};
 use crate::scope::Change;
 
 /// No option of these writes a file or starts a program.
-const READERS: [&str; 101] = [
-    ":",
-    "[",
-    "ag",
-    "arch",
-    "b2sum",
-    "base32",
-    "base64",
-    "basename",
-    "bat",
-    "break",
-    "bzcat",
-    "cat",
-    "cksum",
-    "clear",
-    "cmp",
-    "column",
-    "comm",
-    "continue",
-    "cut",
-    "df",
-    "diff",
-    "dig",
-    "dirname",
-    "du",
-    "echo",
-    "egrep",
-    "exit",
-    "expand",
-    "expr",
-    "factor",
-    "false",
-    "fgrep",
-    "file",
-    "fmt",
-    "fold",
-    "free",
-    "getconf",
-    "getent",
-    "grep",
-    "groups",
-    "head",
-    "hexdump",
-    "host",
-    "id",
-    "jobs",
-    "join",
-    "jq",
-    "local",
-    "ls",
-    "lsblk",
-    "lscpu",
-    "lsof",
-    "man",
-    "md5sum",
-    "netstat",
-    "nl",
-    "nproc",
-    "nslookup",
-    "numfmt",
-    "od",
-    "paste",
-    "pgrep",
-    "ping",
-    "pr",
-    "printenv",
-    "printf",
-    "ps",
-    "pwd",
-    "read",
-    "readlink",
-    "realpath",
-    "return",
-    "rev",
-    "seq",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "shift",
-    "sleep",
-    "ss",
-    "stat",
-    "strings",
-    "sum",
-    "tac",
-    "tail",
-    "test",
-    "tokei",
-    "tput",
-    "tr",
-    "true",
-    "tty",
-    "type",
-    "umask",
-    "uname",
-    "unset",
-    "uptime",
-    "wait",
-    "wc",
-    "xzcat",
-];
+const READERS: &str = "\
+    : [ arch b2sum base32 base64 basename break bzcat cat cksum clear cmp column comm continue \
+    cut df diff dig dirname du echo egrep exit expand expr factor false fgrep fmt fold free \
+    getconf getent grep groups head hexdump host id join jq ls lsblk lscpu md5sum netstat nl \
+    nproc nslookup numfmt od paste pgrep ping pr printenv ps pwd readlink realpath return rev \
+    seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep ss stat strings sum tac tail \
+    test tokei tput tr true tty type umask uname uptime wait wc xzcat";
 
 /// Readers with options that write or start something.
-const CAREFUL: [(&str, &[&str]); 15] = [
+const CAREFUL: [(&str, &[&str]); 22] = [
     ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
     ("rg", &["--pre", "--hostname-bin", "--search-zip", "-z"]),
     ("tree", &["-o", "-R"]),
@@ -125,6 +29,13 @@ const CAREFUL: [(&str, &[&str]); 15] = [
     ("journalctl", &["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush"]),
     ("cloc", &["--out", "--report-file", "--extract-with", "--strip-comments"]),
     ("whoami", &[]),
+    ("ag", &["--pager"]),
+    ("bat", &["--pager", "--paging", "--config-file"]),
+    ("file", &["-C", "--compile"]),
+    ("jobs", &["-x"]),
+    ("lsof", &["-D"]),
+    ("man", &["-P", "--pager", "-H", "--html", "-C", "--config-file"]),
+    ("printf", &["-v"]),
     ("which", &[]),
 ];
 
@@ -155,7 +66,7 @@ impl Walk<'_> {
         if is_version_question(call) {
             return Some(self.reads(call));
         }
-        if READERS.contains(&name) {
+        if is_listed(READERS, name) {
             return Some(self.look(call));
         }
         if let Some((_, writing)) = CAREFUL.iter().find(|(careful, _)| *careful == name) {
@@ -163,7 +74,8 @@ impl Walk<'_> {
         }
         if let Some((_, looking)) = LOOKING.iter().find(|(program, _)| *program == name) {
             let first = call.arguments.first().and_then(|word| word.known());
-            let is_looking = first.is_some_and(|first| looking.contains(&first));
+            let is_looking = first.is_some_and(|first| looking.contains(&first))
+                && !call.has(&["--kubeconfig", "--config"]);
             return is_looking.then(|| self.reads(call));
         }
         match name {
@@ -174,7 +86,8 @@ impl Walk<'_> {
             "unzip" => Some(self.only_with(call, &["-l", "-t", "-v", "-Z"])),
             "gh" => Some(self.gh(call)),
             "ao" => Some(self.own(call)),
-            "export" | "declare" | "typeset" | "readonly" => Some(self.export(call)),
+            "export" | "declare" | "typeset" | "readonly" | "local" => Some(self.export(call)),
+            "read" | "unset" => Some(self.variables(call)),
             "set" | "ulimit" => Some(self.plain_options(call)),
             "hostname" => Some(self.nothing_but(call, 0)),
             "xxd" => Some(self.xxd(call)),
@@ -194,6 +107,10 @@ impl Walk<'_> {
 
     fn look_carefully(&mut self, call: &Call<'_>, writing: &[&str]) -> Judged {
         call.all_known()?;
+        // `less +!COMMAND`
+        if call.arguments.iter().any(|word| word.text.starts_with('+')) && call.name != "date" {
+            return Err(call.doubt("it is told a command to begin with"));
+        }
         if call.has(writing) || call.name == "gunzip" && !call.has(&["-c", "--stdout"]) {
             return Err(call.doubt("one of its options writes or starts something"));
         }
@@ -235,7 +152,7 @@ impl Walk<'_> {
         let is_plain = |text: &str| {
             !text.contains(suspicious) && !text.contains("system") && !text.contains("getline")
         };
-        if call.has(&["-f", "-i", "-l", "-E", "--file", "--include", "--load", "--exec"])
+        if call.has(&["-f", "-i", "-l", "-E", "-W", "--file", "--include", "--load", "--exec"])
             || !call.arguments.iter().all(|word| is_plain(&word.text))
         {
             return Err(call.doubt("its program could write or start something"));
@@ -261,7 +178,12 @@ impl Walk<'_> {
         let is_listing = mode.is_some_and(|mode| {
             mode == "list" || mode.contains('t') && mode.chars().all(|l| "tvzjJf".contains(l))
         });
-        if !is_listing || call.has(&["-I", "--use-compress-program", "--to-command", "-F"]) {
+        let has_more =
+            call.arguments.iter().any(|word| word.text.starts_with("--") && word.text != "--list");
+        if !is_listing
+            || has_more
+            || call.has(&["-I", "--use-compress-program", "--to-command", "-F"])
+        {
             return Err(call.doubt("it writes files that are not known beforehand"));
         }
         self.reads(call)
@@ -294,11 +216,26 @@ impl Walk<'_> {
             match word.text.split_once('=') {
                 Some((name, value)) => {
                     let value = crate::shell::Word { text: value.to_owned(), surety: word.surety };
-                    super::assignment(name, &value)?;
+                    super::variables::assignment(name, &value)?;
                 }
                 None if word.known().is_some_and(|text| !text.starts_with("-f")) => {}
                 None => return Err(call.doubt("which variable it sets is not known")),
             }
+        }
+        self.reads(call)
+    }
+
+    /// Variables that get a value nobody knows, or lose theirs.
+    fn variables(&mut self, call: &Call<'_>) -> Judged {
+        let valued = ["-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u"];
+        for word in call.operands(&valued) {
+            let name =
+                word.known().ok_or_else(|| call.doubt("which variable it sets is not known"))?;
+            super::variables::assignment(name, &crate::shell::Word::unknown())?;
+        }
+        // A list is named by an option.
+        if call.has(&["-a"]) {
+            return Err(call.doubt("which variable it sets is not known"));
         }
         self.reads(call)
     }
@@ -328,7 +265,7 @@ impl Walk<'_> {
 /// `PROGRAM --version` and `PROGRAM --help` of anything that is a plain program.
 fn is_version_question(call: &Call<'_>) -> bool {
     match call.arguments {
-        [only] => matches!(only.known(), Some("--version" | "--help" | "-V" | "version")),
+        [only] => matches!(only.known(), Some("--version" | "--help")),
         _ => false,
     }
 }

@@ -65,7 +65,8 @@ impl<'a> Call<'a> {
         Some((self.arguments[at].known()?, &self.arguments[at + 1..]))
     }
 
-    /// Whether there is an option of this name: `--name`, `--name=…`, or `-n` also among others.
+    /// Whether there is an option of this name: `--name`, its beginning, `--name=…`, or `-n` also among
+    /// others.
     pub(super) fn has(&self, options: &[&str]) -> bool {
         has(self.arguments, options)
     }
@@ -112,13 +113,19 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Whether a name stands in a list of names with spaces between.
+pub(super) fn is_listed(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == name)
+}
+
 pub(super) fn has(words: &[Word], options: &[&str]) -> bool {
     words.iter().take_while(|word| word.text != "--").any(|word| {
         options.iter().any(|option| {
             let text = word.text.as_str();
             if option.starts_with("--") {
-                text == *option
-                    || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+                // Many programs take the beginning of a long name for the whole.
+                let name = text.split('=').next().unwrap_or(text);
+                name.len() > 2 && option.starts_with(name)
             } else {
                 let letter = &option[1..];
                 text == *option

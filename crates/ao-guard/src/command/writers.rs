@@ -84,12 +84,25 @@ impl Walk<'_> {
     }
 
     fn copy(&mut self, call: &Call<'_>) -> Judged {
-        let links = ["-l", "--link", "-s", "--symbolic-link"];
+        let links =
+            ["-l", "--link", "-s", "--symbolic-link", "-P", "-d", "--no-dereference", "--preserve"];
         if call.has(&links) {
             let why = "a link could lead out of the scope; no agent makes one";
             return Err(Refusal::new(Rule::Link, &call.name, why));
         }
-        let many = ["-r", "-R", "--recursive", "-a", "--archive", "-t", "--target-directory"];
+        let many = [
+            "-r",
+            "-R",
+            "--recursive",
+            "-a",
+            "--archive",
+            "-t",
+            "--target-directory",
+            "-b",
+            "--backup",
+            "-S",
+            "--suffix",
+        ];
         if call.has(&many) {
             return Err(call.doubt("it writes files that are not known beforehand"));
         }
@@ -104,7 +117,7 @@ impl Walk<'_> {
     }
 
     fn move_away(&mut self, call: &Call<'_>) -> Judged {
-        if call.has(&["-t", "--target-directory"]) {
+        if call.has(&["-t", "--target-directory", "-b", "--backup", "-S", "--suffix"]) {
             return Err(call.doubt("where it would write is not known beforehand"));
         }
         let (sources, targets) = self.destinations(call)?;

@@ -50,6 +50,8 @@ pub(super) struct Reader {
     doubts: Vec<String>,
     open: Vec<Open>,
     pending: Vec<HereDocument>,
+    /// How many loops are open.
+    loops: usize,
 }
 
 impl Reader {
@@ -65,6 +67,7 @@ impl Reader {
             doubts: Vec::new(),
             open: Vec::new(),
             pending: Vec::new(),
+            loops: 0,
         }
     }
 
@@ -90,6 +93,9 @@ impl Reader {
     pub(super) fn list(&mut self, closer: Option<char>) {
         self.depth += 1;
         self.lists += 1;
+        if closer.is_some() && !self.pending.is_empty() {
+            self.doubt("a here-document that begins before a substitution");
+        }
         let list = self.lists;
         self.begin(list, Join::Fresh);
         loop {
@@ -147,7 +153,7 @@ impl Reader {
             }
             '|' if self.is_next("||") => {
                 self.at += 2;
-                self.next(list, Join::Fresh);
+                self.next(list, Join::Or);
             }
             '|' => {
                 self.at += if self.is_next("|&") { 2 } else { 1 };
@@ -196,6 +202,11 @@ impl Reader {
         }
         if is_first && is_bare && word.surety == Surety::Literal {
             if OPENING.contains(&text) || CLOSING.contains(&text) || text == "time" {
+                match text {
+                    "while" | "until" => self.loops += 1,
+                    "done" => self.loops = self.loops.saturating_sub(1),
+                    _ => {}
+                }
                 // What comes after it does not hang on what came before it.
                 self.next(list, Join::Fresh);
                 self.command().is_negated = text == "!";
@@ -221,6 +232,10 @@ impl Reader {
 
     /// `for NAME in WORDS`: the words are read for what they start, and are otherwise unknown.
     fn for_loop(&mut self, list: usize) {
+        self.loops += 1;
+        self.skip_blanks();
+        let name = self.word().word.text;
+        self.command().assignments.push((name, Word::unknown()));
         loop {
             self.skip_blanks();
             match self.peek(0) {
@@ -286,6 +301,9 @@ impl Reader {
         let is_stdin = number.is_empty() || number == "0";
         match operator {
             "<<" | "<<-" => {
+                if word.surety != Surety::Literal {
+                    self.doubt("a here-document whose end is not plain");
+                }
                 let serial = self.open.last().map_or(0, |open| open.serial);
                 let (end, has_tabs_cut) = (word.text, operator == "<<-");
                 self.pending.push(HereDocument { serial, end, is_quoted: !is_bare, has_tabs_cut });
@@ -316,6 +334,10 @@ impl Reader {
                 let line =
                     if document.has_tabs_cut { line.trim_start_matches('\t') } else { &line };
                 is_closed = line == document.end;
+                // Where lines are joined, the end may stand on two of them.
+                if !document.is_quoted && line.ends_with('\\') {
+                    self.doubt("a here-document with a line that goes on");
+                }
                 if !is_closed {
                     body.push_str(line);
                     body.push('\n');
@@ -339,8 +361,7 @@ impl Reader {
 
     /// Reads what a text would start if it stood between double quotes.
     pub(super) fn expansions(&mut self, text: &str) -> Surety {
-        let mut inner = Reader::new(text, self.depth + 1);
-        (inner.serials, inner.lists) = (self.serials, self.lists);
+        let mut inner = self.inner(text);
         let surety = inner.all_expansions();
         (self.serials, self.lists) = (inner.serials, inner.lists);
         self.take(inner);
@@ -349,11 +370,16 @@ impl Reader {
 
     /// Reads a text of its own, such as that between backticks.
     pub(super) fn nested(&mut self, text: &str) {
-        let mut inner = Reader::new(text, self.depth + 1);
-        (inner.serials, inner.lists) = (self.serials, self.lists);
+        let mut inner = self.inner(text);
         inner.list(None);
         (self.serials, self.lists) = (inner.serials, inner.lists);
         self.take(inner);
+    }
+
+    fn inner(&self, text: &str) -> Self {
+        let mut inner = Self::new(text, self.depth + 1);
+        (inner.serials, inner.lists, inner.loops) = (self.serials, self.lists, self.loops);
+        inner
     }
 
     fn take(&mut self, inner: Reader) {
@@ -366,7 +392,7 @@ impl Reader {
 
     fn begin(&mut self, list: usize, join: Join) {
         self.serials += 1;
-        let command = Command { join, ..blank(list) };
+        let command = Command { join, is_repeated: self.loops > 0, ..blank(list) };
         self.open.push(Open { serial: self.serials, command });
     }
 
@@ -418,6 +444,7 @@ fn blank(list: usize) -> Command {
         list,
         join: Join::Fresh,
         is_negated: false,
+        is_repeated: false,
         assignments: Vec::new(),
         words: Vec::new(),
         writes: Vec::new(),

@@ -286,6 +286,12 @@ impl Reader {
                     if inside.ends_with("@P") || inside.contains(['\'', '"', '\\']) {
                         self.doubt("a parameter with quotes, or one that is run as a prompt");
                     }
+                    let name_end = inside.find(|l: char| !l.is_ascii_alphanumeric() && l != '_');
+                    let operator =
+                        inside.get(name_end.unwrap_or(inside.len())..).unwrap_or_default();
+                    if operator.starts_with('=') || operator.starts_with(":=") {
+                        self.doubt("a parameter that is set while it is read");
+                    }
                     self.expansions(&inside);
                     return;
                 }

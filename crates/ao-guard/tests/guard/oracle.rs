@@ -90,9 +90,9 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
         };
     }
     match dice.roll(22) {
-        0 | 1 | 2 => format!("echo hi > {target}"),
+        0..=2 => format!("echo hi > {target}"),
         3 => format!("echo hi >> {target}"),
-        4 | 5 | 6 => format!("cd {}", dice.pick(&FOLDERS)),
+        4..=6 => format!("cd {}", dice.pick(&FOLDERS)),
         7 => format!("touch {target}"),
         8 => format!("cp dreams/a.md {target}"),
         9 => format!("mv dreams/a.md {target}"),
