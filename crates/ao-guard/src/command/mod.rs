@@ -28,6 +28,8 @@ use variables::assignment;
 use words::Call;
 
 const NESTING_MAX: usize = 12;
+/// A shell that could be in more places than these could be anywhere.
+const DIRECTORIES_MAX: usize = 32;
 
 /// What a command that may run does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +161,12 @@ impl<'a> Walk<'a> {
             .map(|directory| directory.join(target.trim_end_matches('/')))
             .collect();
         self.possible.extend(there.clone());
+        self.possible.sort();
+        self.possible.dedup();
+        if self.possible.len() > DIRECTORIES_MAX {
+            self.possible.truncate(DIRECTORIES_MAX);
+            self.is_lost = true;
+        }
         // After `||` it may have been passed over, and what follows runs all the same.
         let is_certain = matches!(command.join, Join::Fresh | Join::And) && !command.is_negated;
         if is_certain {

@@ -5,7 +5,8 @@ use super::{Command, Join, Script, Stdin, Surety, Word};
 
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 const DEPTH_MAX: usize = 24;
-const COMMANDS_MAX: usize = 4096;
+const COMMANDS_MAX: usize = 1024;
+const TOO_DEEP: &str = "it is nested too deeply, or has too many commands";
 
 /// Words that are part of the language, and after which a command can stand.
 const OPENING: [&str; 9] = ["if", "then", "else", "elif", "do", "while", "until", "{", "!"];
@@ -100,7 +101,7 @@ impl Reader {
         self.begin(list, Join::Fresh);
         loop {
             if self.is_hopeless() {
-                self.doubt("it is nested too deeply, or has too many commands");
+                self.doubt(TOO_DEEP);
                 self.at = self.letters.len();
             }
             self.skip_blanks();
@@ -361,6 +362,10 @@ impl Reader {
 
     /// Reads what a text would start if it stood between double quotes.
     pub(super) fn expansions(&mut self, text: &str) -> Surety {
+        if self.is_hopeless() {
+            self.doubt(TOO_DEEP);
+            return Surety::Unknown;
+        }
         let mut inner = self.inner(text);
         let surety = inner.all_expansions();
         (self.serials, self.lists) = (inner.serials, inner.lists);

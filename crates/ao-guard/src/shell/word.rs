@@ -121,8 +121,12 @@ impl Reader {
 
     /// Whether the braces that just opened stand for several words.
     fn is_brace_expansion(&self) -> bool {
-        let inside = self.letters[self.at..].iter().take_while(|l| !matches!(l, '}' | ' ' | '\n'));
-        let inside: String = inside.collect();
+        const LOOKED_AT_MAX: usize = 256;
+        let rest = self.letters[self.at..].iter().take(LOOKED_AT_MAX);
+        let inside: String = rest.take_while(|l| !matches!(l, '}' | ' ' | '\n')).collect();
+        if inside.chars().count() == LOOKED_AT_MAX {
+            return true;
+        }
         inside.contains(',') || inside.contains("..") || inside.contains(['{', '"', '\'', '$', '`'])
     }
 

@@ -66,6 +66,8 @@ fn only_what_git_ignores_is_written() {
         assert_eq!(rule(&repo, &[path]).as_deref(), Some("leak"), "{path}");
         assert_eq!(rule(&repo, &["--tracked", path]), None, "{path}");
     }
+    let told = check(&repo, &["dreams/tracked.md"]).json();
+    assert!(told["results"][0]["why"].as_str().unwrap().contains("does not ignore it"), "{told}");
     // A repository of its own would take what is written into it.
     git(&repo, &["init", "-q", "dreams/nested"]);
     assert_eq!(rule(&repo, &["dreams/nested/a.md"]).as_deref(), Some("leak"));

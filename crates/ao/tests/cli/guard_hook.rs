@@ -674,6 +674,29 @@ fn a_call_that_cannot_be_read_is_refused() {
     );
 }
 
+/// Text that is made to take long: a host that waits too long for a hook lets the call through.
+#[test]
+fn texts_that_would_keep_a_judge_busy_are_refused_in_time() {
+    let desk = Desk::new();
+    let cases = [
+        format!("{}{}", "${".repeat(40_000), "}".repeat(40_000)),
+        "$(".repeat(60_000),
+        "{".repeat(120_000),
+        format!("touch {}", "{a,".repeat(40_000)),
+        "cd a; ".repeat(20_000),
+        "`".repeat(100_001),
+        format!("echo x > {}/y", "a/".repeat(60)).repeat(200),
+        format!("eval {}ls", "eval ".repeat(5000)),
+        format!("{}ls", "env ".repeat(30_000)),
+        "a ".repeat(100_000),
+        "cat <<A\n".repeat(10_000),
+    ];
+    for text in cases {
+        let told = refused(desk.call("claude", "Bash", &json!({ "command": text })), &text[..40]);
+        assert!(!told.stderr.contains("takes too long"), "{told}");
+    }
+}
+
 #[test]
 fn without_a_scope_every_write_is_refused_and_reading_goes_on() {
     let desk = Desk::new();

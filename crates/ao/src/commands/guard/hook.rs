@@ -4,7 +4,7 @@
 //! way out of here but one is a 2, and the one is a call that was read, judged and found harmless.
 
 use std::io::Read as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use ao_contract::Exit;
@@ -20,9 +20,10 @@ use crate::repo::Repo;
 
 /// A host that has written nothing by then is not waited for: its own patience ends with a permission.
 const PATIENCE: Duration = Duration::from_secs(5);
+const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// Judge a tool call that an agent's host is about to make, in the host's own format
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(
     after_help = "The call is read from standard input. Exit 0 lets it through; 2 refuses it, with the reason
 on standard error. Anything that cannot be read or judged is refused, and with no --scope so is
@@ -64,28 +65,44 @@ impl Host {
 type Judged = Result<Vec<Effect>, Refusal>;
 
 pub(crate) fn run(arguments: &Arguments, global: &Global, printer: &Printer) -> Exit {
-    let decided = catch_unwind(AssertUnwindSafe(|| decide(arguments, global)));
     let refuse = |rule: &str, subject: &str, why: &str| {
         let message = format!("refused by ao guard, rule {rule}: {why}");
         let _ = printer
             .failure(&Failure::new(Exit::Usage, ao_tree::shown(&format!("{message} ({subject})"))));
         Exit::Usage
     };
-    match decided {
-        Ok(Ok(Ok(_))) => Exit::Done,
-        Ok(Ok(Err(refusal))) => refuse(refusal.rule.name(), &refusal.subject, &refusal.why),
-        Ok(Err(failure)) => refuse(Rule::Doubt.name(), "hook", &failure.message),
-        Err(_) => refuse(Rule::Doubt.name(), "hook", "the hook itself failed"),
+    match decide_in_time(arguments, global) {
+        Ok(Ok(_)) => Exit::Done,
+        Ok(Err(refusal)) => refuse(refusal.rule.name(), &refusal.subject, &refusal.why),
+        Err(failure) => refuse(Rule::Doubt.name(), "hook", &failure.message),
     }
 }
 
-fn decide(arguments: &Arguments, global: &Global) -> Result<Judged, Failure> {
+/// Decides beside, so that a call that takes too long to judge, or breaks the judge, is refused too.
+fn decide_in_time(arguments: &Arguments, global: &Global) -> Result<Judged, Failure> {
     let payload = read_input()?;
+    let (arguments, global) = (arguments.clone(), global.clone());
+    let (sender, receiver) = mpsc::channel();
+    let judge = move || {
+        let _ = sender.send(decide(&payload, &arguments, &global));
+    };
+    let fail = |why: &str| Failure::new(Exit::Usage, why);
+    // Nobody waits for its end: the process ends with the answer.
+    let judge = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(judge);
+    judge.map_err(|error| fail(&format!("the judge cannot be started: {error}")))?;
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(decided) => decided,
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(fail("it takes too long to judge")),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(fail("the hook itself failed")),
+    }
+}
+
+fn decide(payload: &[u8], arguments: &Arguments, global: &Global) -> Result<Judged, Failure> {
     let repo = Repo::find(global)?;
     let leak = if arguments.leak { Leak::Checked } else { Leak::Unchecked };
     let policy = arguments.rules.policy(&repo, Unscoped::OwnsNothing, leak)?;
     let harness = arguments.harness.harness();
-    let call = ToolCall::read(&payload);
+    let call = ToolCall::read(payload);
     let tool = call.as_ref().ok().map(|call| call.tool.clone());
     let judged = call.and_then(|call| call.judge(&policy, harness, &arguments.tool));
     if !global.dry_run {

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use crate::failure::Failure;
 use crate::repo::Repo;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Rules {
     /// Own what this matches: a glob, or the path of a file or a folder (with all that is in it)
     #[arg(long, value_name = "GLOB")]
