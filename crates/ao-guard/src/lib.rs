@@ -46,7 +46,7 @@ pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
 pub use scope::{
     BadGlob, Case, Change, Globs, Grant, Leak, ManifestKind, Owned, Policy, Project, ProjectPath,
-    Refusal, Rule, Sacred, Standing, changed_block,
+    Refusal, Rule, Sacred, Standing, changed_block, project_sacred,
 };
 pub use start::Keeper;
 pub use strict_json::read as read_strict_json;

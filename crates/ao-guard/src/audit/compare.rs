@@ -10,6 +10,8 @@ use crate::scope::{Grant, Owned, Sacred};
 
 /// The guard's own log, which only grows.
 const OWN_LOG: &str = ".agents/ao/guard.jsonl";
+/// It is made for the log's sake.
+const OWN_FOLDER: &str = ".agents/ao";
 
 /// What happened to an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +78,11 @@ pub fn compare(
     for path in paths {
         let (was, is) = (old.get(path).copied(), new.get(path).copied());
         let Some(what) = difference(was, is) else { continue };
-        if path == OWN_LOG && has_only_grown(Path::new(&after.root), was, is) {
+        let is_own_folder = path == OWN_FOLDER
+            && was.is_none()
+            && is.is_some_and(|is| is.kind == EntryKind::Folder);
+        let is_own_log = path == OWN_LOG && has_only_grown(Path::new(&after.root), was, is);
+        if is_own_folder || is_own_log {
             continue;
         }
         let entry = is.or(was);

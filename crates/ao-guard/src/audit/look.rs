@@ -18,6 +18,35 @@ const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
 const ATTRIBUTES: [&str; 4] =
     ["security.capability", "system.posix_acl_access", "system.posix_acl_default", "user."];
 
+/// What an overlay writes down about its own files.
+const OVERLAY: &str = "user.overlay.";
+
+/// What an entry of an overlay's upper directory says about what is beneath it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    None,
+    /// It is gone.
+    Removed,
+    /// All that was in the folder is gone.
+    Hidden,
+}
+
+/// The mark of an entry of an upper directory.
+pub(super) fn mark(path: &Path, entry: &ManifestEntry) -> Mark {
+    let has = |name: &str| {
+        let mut value = [0; 8];
+        rustix::fs::lgetxattr(path, format!("{OVERLAY}{name}"), &mut value[..]).is_ok()
+    };
+    let is_numberless =
+        || statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|s| s.st_rdev == 0);
+    match entry.kind {
+        EntryKind::Device if is_numberless() => Mark::Removed,
+        EntryKind::File if entry.size == 0 && has("whiteout") => Mark::Removed,
+        EntryKind::Folder if has("opaque") => Mark::Hidden,
+        _ => Mark::None,
+    }
+}
+
 /// Reads everything about one path. A file that changes under the reader is read once more.
 pub(super) fn entry(path: &Path, name: String) -> io::Result<ManifestEntry> {
     let stat = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -136,7 +165,7 @@ fn attributes(path: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let Ok(name) = std::str::from_utf8(name) else { continue };
-        if !ATTRIBUTES.iter().any(|wanted| name.starts_with(wanted)) {
+        if name.starts_with(OVERLAY) || !ATTRIBUTES.iter().any(|wanted| name.starts_with(wanted)) {
             continue;
         }
         let mut value = vec![0; ATTRIBUTE_BYTES_MAX];

@@ -7,6 +7,8 @@
 mod compare;
 mod look;
 mod take;
+mod upper;
 
 pub use compare::{Finding, Verdict, What, compare};
 pub use take::take;
+pub use upper::compare_upper;

@@ -16,7 +16,7 @@ const POINTER_BYTES_MAX: u64 = 8192;
 /// Looks at everything in `root`. What cannot be looked at is named, with the reason.
 pub fn take(root: &Path, taken_at: String) -> io::Result<GuardManifest> {
     let root = root.canonicalize()?;
-    let mut walk = Walk { entries: Vec::new(), unread: BTreeMap::new() };
+    let mut walk = Walk::new();
     walk.tree(&root, "", None);
     for (prefix, folder, left_out) in elsewhere(&root) {
         walk.tree(&folder, &format!("{prefix}/"), left_out);
@@ -31,13 +31,18 @@ pub fn take(root: &Path, taken_at: String) -> io::Result<GuardManifest> {
     })
 }
 
-struct Walk {
-    entries: Vec<ManifestEntry>,
-    unread: BTreeMap<String, String>,
+pub(super) struct Walk {
+    pub(super) entries: Vec<ManifestEntry>,
+    pub(super) unread: BTreeMap<String, String>,
 }
 
 impl Walk {
-    fn tree(&mut self, root: &Path, prefix: &str, left_out: Option<&str>) {
+    pub(super) fn new() -> Self {
+        Self { entries: Vec::new(), unread: BTreeMap::new() }
+    }
+
+    /// Everything beneath `root`, each name with `prefix` before it, but for one at the top.
+    pub(super) fn tree(&mut self, root: &Path, prefix: &str, left_out: Option<&str>) {
         let mut open = vec![(root.to_owned(), prefix.to_owned(), 0)];
         while let Some((folder, prefix, depth)) = open.pop() {
             let listed = match std::fs::read_dir(&folder) {

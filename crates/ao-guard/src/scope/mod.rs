@@ -94,7 +94,7 @@ pub struct Policy {
 impl Policy {
     /// Everything else is as strict as can be: nothing granted, nothing destructive listed.
     pub fn new(project: Project, owned: Owned) -> Result<Self, BadGlob> {
-        let added = read_sacred(project.root());
+        let added = project_sacred(project.root());
         Ok(Self {
             project,
             owned,
@@ -228,8 +228,8 @@ impl Policy {
     }
 }
 
-/// The project's own globs. No file: none.
-fn read_sacred(root: &Path) -> Result<Globs, String> {
+/// The globs that a project itself holds sacred, or why they cannot be read. No file: none.
+pub fn project_sacred(root: &Path) -> Result<Globs, String> {
     let file = root.join(SACRED_FILE);
     let stat = match std::fs::symlink_metadata(&file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

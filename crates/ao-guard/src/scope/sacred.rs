@@ -169,6 +169,12 @@ impl Sacred {
         })
     }
 
+    /// Holds more sacred, as a project says.
+    pub fn add(&mut self, globs: Globs) {
+        let what = "what the project holds sacred";
+        self.always.push(Class { rule: Rule::SacredProject, what, globs });
+    }
+
     /// The rule that keeps this path from being written, and what it is in words.
     pub fn rule_for(&self, path: &str, grants: &[Grant]) -> Option<(Rule, &'static str)> {
         let by_grant = self.granted.iter().filter(|(grant, _)| !grants.contains(grant));

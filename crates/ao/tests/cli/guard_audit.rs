@@ -92,8 +92,7 @@ fn owned_changes_alone_are_fine_and_so_is_the_guards_own_log() {
     put(&audit.repo, "dreams/deep/note.md", "mine\n");
     audit.repo.run(&["guard", "check", "--tracked", "x"]).expect(0);
     audit.repo.run(&["guard", "check", "--tracked", ".env"]).expect(5);
-    let told =
-        audit.run(&["--owned", "dreams/deep/note.md", "--owned", ".agents/ao"]).expect(0).json();
+    let told = audit.run(&["--owned", "dreams/deep/note.md"]).expect(0).json();
     assert_eq!(told["violations"], 0, "{told:#}");
     audit.run(&["--begin"]).expect(0);
     audit.repo.run(&["guard", "check", "--tracked", "x"]).expect(0);
@@ -165,4 +164,49 @@ fn the_state_is_kept_outside_and_a_bad_one_is_refused() {
     begin(&["guard", "audit"]).expect(6);
     begin(&["guard", "audit", "--begin"]).expect(0);
     begin(&["guard", "audit"]).expect(0);
+}
+
+#[test]
+fn the_upper_directory_of_an_overlay_is_the_whole_truth() {
+    let repo = git_repo();
+    put(&repo, ".agentops/sacred-scopes.yaml", "sacred: [infra]\n");
+    put(&repo, "old/a/b.txt", "b\n");
+    let upper = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = upper.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("src/a.rs", "changed\n");
+    write("src/new.rs", "new\n");
+    write("other.txt", "new\n");
+    write("infra/x.tf", "x\n");
+    write(".git/config", "[core]\n\tfsmonitor = evil\n");
+    // As the kernel writes down that something is gone.
+    let gone = |path: &str| {
+        use nix::sys::stat::{Mode, SFlag, mknod};
+        mknod(&upper.path().join(path), SFlag::S_IFCHR, Mode::empty(), 0).unwrap();
+    };
+    gone("old");
+    fs::create_dir(upper.path().join("migrations")).unwrap();
+    gone("migrations/001.sql");
+    let directory = upper.path().to_str().unwrap();
+    let arguments = ["--json", "guard", "audit", "--owned", "src/**", "--upper", directory];
+    let told = repo.run(&arguments).expect(5).json();
+    for (path, wanted) in [
+        ("src/a.rs", "owned changed"),
+        ("src/new.rs", "owned added"),
+        ("other.txt", "not-owned added"),
+        ("infra/x.tf", "sacred added"),
+        (".git/config", "sacred changed"),
+        ("old", "not-owned removed"),
+        ("old/a/b.txt", "not-owned removed"),
+        ("migrations/001.sql", "not-owned removed"),
+    ] {
+        assert_eq!(verdict(&told, path).as_deref(), Some(wanted), "{path}: {told:#}");
+    }
+    for path in ["src", "migrations"] {
+        assert_eq!(verdict(&told, path), None, "a folder that is only on the way: {told:#}");
+    }
+    repo.run(&["guard", "audit", "--upper", "/nonexistent/upper"]).expect(1);
 }

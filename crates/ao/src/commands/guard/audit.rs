@@ -28,6 +28,7 @@ The state before is kept outside of the project, in ~/.local/state/ao/audit, or 
 Examples:
   ao guard audit --begin                   before the work
   ao guard audit --owned 'src/**'          after it: what changed and is not in src/?
+  ao guard audit --upper DIR --owned 'src/**'   the same of what an overlay took in
   ao --json guard audit --owned dreams --file /var/tmp/before.json"
 )]
 pub(crate) struct Arguments {
@@ -41,8 +42,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHAT", value_parser = ["authentication", "billing"])]
     grant: Vec<String>,
     /// Keep the state in this file, or compare with it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "upper")]
     file: Option<PathBuf>,
+    /// Look at the upper directory of an overlay over the project instead
+    #[arg(long, value_name = "DIR", conflicts_with = "begin")]
+    upper: Option<PathBuf>,
 }
 
 pub(crate) fn run(
@@ -51,6 +55,13 @@ pub(crate) fn run(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let root = Repo::find(global)?.canonical();
+    if let Some(upper) = &arguments.upper {
+        let rules = Rules::of(arguments, &root, printer)?;
+        let Rules { owned, sacred, grants } = &rules;
+        let findings = audit::compare_upper(upper, &root, owned, sacred, grants);
+        let findings = findings.map_err(|error| unreadable(upper, &error))?;
+        return Ok(tell(None, &findings, printer));
+    }
     let file = match &arguments.file {
         Some(file) => file.clone(),
         None => usual_file(&root)?,
@@ -60,6 +71,39 @@ pub(crate) fn run(
     } else {
         end(&root, &file, arguments, printer)
     }
+}
+
+/// What is owned, sacred and granted.
+struct Rules {
+    owned: Owned,
+    sacred: Sacred,
+    grants: Vec<Grant>,
+}
+
+impl Rules {
+    fn of(arguments: &Arguments, root: &Path, printer: &Printer) -> Result<Self, Failure> {
+        let bad = |bad: ao_guard::BadGlob| {
+            Failure::usage(bad.to_string())
+                .hint("globs are relative to the project, such as `src/**`")
+        };
+        let owned = Owned::scopes(&arguments.owned, root).map_err(bad)?;
+        let mut sacred = Sacred::built_in().map_err(bad)?;
+        match ao_guard::project_sacred(root) {
+            Ok(globs) => sacred.add(globs),
+            Err(why) => printer.note(&format!(
+                "note: .agentops/sacred-scopes.yaml cannot be read: {}",
+                ao_tree::shown(&why)
+            )),
+        }
+        let is_granted = |grant: &Grant| arguments.grant.iter().any(|name| name == grant.name());
+        let grants = Grant::ALL.into_iter().filter(is_granted).collect();
+        Ok(Self { owned, sacred, grants })
+    }
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(Exit::Failed, format!("{}: {error}", path.display()))
+        .hint("put right what is named, then run the command again")
 }
 
 /// Where the state of a project is kept if nobody says where: not in the project, whose worker could
@@ -78,10 +122,7 @@ fn usual_file(root: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn take(root: &Path) -> Result<GuardManifest, Failure> {
-    audit::take(root, clock::now().rfc3339()).map_err(|error| {
-        Failure::new(Exit::Failed, format!("{}: {error}", root.display()))
-            .hint("put right what is named, then run the command again")
-    })
+    audit::take(root, clock::now().rfc3339()).map_err(|error| unreadable(root, &error))
 }
 
 fn begin(root: &Path, file: &Path, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
@@ -131,18 +172,10 @@ fn end(
         ))
         .hint("name the project with -C DIR, or another file with --file FILE"));
     }
-    let bad = |bad: ao_guard::BadGlob| {
-        Failure::usage(bad.to_string()).hint("globs are relative to the project, such as `src/**`")
-    };
-    let owned = Owned::scopes(&arguments.owned, root).map_err(bad)?;
-    let sacred = Sacred::built_in().map_err(bad)?;
-    let is_granted = |grant: &Grant| arguments.grant.iter().any(|name| name == grant.name());
-    let grants: Vec<Grant> = Grant::ALL.into_iter().filter(is_granted).collect();
+    let Rules { owned, sacred, grants } = &Rules::of(arguments, root, printer)?;
     let after = take(root)?;
-    let findings = audit::compare(&before, &after, &owned, &sacred, &grants);
-    tell(&before, &findings, printer);
-    let is_clean = findings.iter().all(|finding| !finding.verdict.is_violation());
-    Ok(if is_clean { Exit::Done } else { Exit::Found })
+    let findings = audit::compare(&before, &after, owned, sacred, grants);
+    Ok(tell(Some(&before.taken_at), &findings, printer))
 }
 
 fn read(file: &Path) -> Result<GuardManifest, Failure> {
@@ -158,7 +191,7 @@ fn read(file: &Path) -> Result<GuardManifest, Failure> {
     serde_json::from_slice(&text).map_err(|error| fail(&error))
 }
 
-fn tell(before: &GuardManifest, findings: &[Finding], printer: &Printer) {
+fn tell(since: Option<&str>, findings: &[Finding], printer: &Printer) -> Exit {
     let mut text = String::new();
     for finding in findings {
         let (what, fields) = match &finding.what {
@@ -171,22 +204,25 @@ fn tell(before: &GuardManifest, findings: &[Finding], printer: &Printer) {
         let _ = writeln!(text, "{verdict} {what} {}{fields}", ao_tree::shown(&finding.path));
     }
     let violations = findings.iter().filter(|finding| finding.verdict.is_violation()).count();
-    let since = paint(FAINT, &format!("since {}", before.taken_at));
+    let moment =
+        since.map_or_else(|| "in the upper directory".into(), |since| format!("since {since}"));
+    let moment = paint(FAINT, &moment);
     let _ = match (findings.len(), violations) {
-        (0, _) => writeln!(text, "Nothing changed {since}."),
-        (changed, 0) => writeln!(text, "{changed} changed, all of it owned, {since}."),
+        (0, _) => writeln!(text, "Nothing changed {moment}."),
+        (changed, 0) => writeln!(text, "{changed} changed, all of it owned, {moment}."),
         (changed, count) => {
-            writeln!(text, "{changed} changed, {count} of it in violation, {since}.")
+            writeln!(text, "{changed} changed, {count} of it in violation, {moment}.")
         }
     };
     let rows: Vec<Value> = findings.iter().map(row).collect();
     let fields = json!({
-        "since": before.taken_at,
+        "since": since,
         "changed": findings.len(),
         "violations": violations,
         "findings": rows,
     });
     printer.answer("guard audit", fields, &text);
+    if violations == 0 { Exit::Done } else { Exit::Found }
 }
 
 fn row(finding: &Finding) -> Value {
