@@ -33,6 +33,8 @@ mod duration;
 mod edits;
 mod exit;
 mod finding;
+mod guard_log;
+mod guard_manifest;
 mod health;
 mod history;
 mod id;
@@ -52,6 +54,7 @@ mod provenance;
 mod record;
 mod retrieval_bench;
 mod run_now;
+mod sacred;
 mod schema;
 mod settled;
 mod step;
@@ -88,6 +91,8 @@ pub use duration::{DurationError, DurationText, format_duration, parse_duration}
 pub use edits::{Edit, Edits};
 pub use exit::Exit;
 pub use finding::Finding;
+pub use guard_log::{GuardDecision, GuardLine};
+pub use guard_manifest::{EntryKind, GuardManifest, ManifestEntry};
 pub use health::{FitnessReport, LoopDominance, MetricsHealth};
 pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
@@ -107,6 +112,7 @@ pub use retrieval_bench::{
     BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,
 };
 pub use run_now::{RunNow, RunStage};
+pub use sacred::SacredScopes;
 pub use schema::{NamedSchema, ReadError, check, read, schemas};
 pub use settled::Settled;
 pub use step::{Step, StepName, StepStatus};

@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
-    Cycle, Defrag, DreamScape, Edits, Extra, Finding, Harvest, HistoryLine, Iteration,
-    KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket, NextWork, PacketIndex,
-    Provenance, Record, RetrievalBench, RunNow, RunnerReport, Settled, Summary, Synthesis, Taken,
-    WarnOnlyBudget,
+    Cycle, Defrag, DreamScape, Edits, Extra, Finding, GuardLine, GuardManifest, Harvest,
+    HistoryLine, Iteration, KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket,
+    NextWork, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport, SacredScopes,
+    Settled, Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -85,7 +85,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 33] = [
+const FORMATS: [Format; 36] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -119,6 +119,9 @@ const FORMATS: [Format; 33] = [
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),
     format!("curator-event", CuratorEvent, Ao),
+    format!("sacred-scopes", SacredScopes, Others),
+    format!("guard-log", GuardLine, Ao),
+    format!("guard-manifest", GuardManifest, Ao),
 ];
 
 /// All published schemas, in the order in which a list should show them.

@@ -12,16 +12,27 @@
 //! ```
 //!
 //! What is not reached is said in `docs/guard.md`.
+//!
+//! Beside that stand the rules: a [`Policy`] says what may be written, [`shell`] and [`Effect`] what a
+//! command would do, [`ToolCall`] what an agent's host asks. They look, and write nothing.
 
+pub mod audit;
 pub mod cell;
+mod command;
 mod descent;
 mod find;
+mod git;
+mod hook;
+pub mod host;
 mod keeper;
 mod process;
 mod program;
 mod running;
+mod scope;
+pub mod shell;
 mod start;
 mod stream;
+mod strict_json;
 mod wire;
 
 use std::ffi::OsString;
@@ -29,10 +40,18 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub use command::{Class, Effect};
 pub use find::{NotFound, find_program, trusted_path};
+pub use git::Git;
+pub use hook::{Harness, PAYLOAD_BYTES_MAX, ToolCall};
 pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
+pub use scope::{
+    BadGlob, Case, Change, Globs, Grant, Leak, ManifestKind, Owned, Policy, Project, ProjectPath,
+    Refusal, Rule, Sacred, Standing, changed_block, project_sacred,
+};
 pub use start::Keeper;
+pub use strict_json::read as read_strict_json;
 
 /// Does the work of a keeper of a program or of a holder of a cell, if this process was started to
 /// be one, and says then how it should exit. To be called first in `main`, with the arguments of

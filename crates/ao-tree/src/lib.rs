@@ -52,5 +52,6 @@ pub use snapshot::Left;
 pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
 pub use write::{
-    append_line, make_folders, move_aside, remove_all, remove_cache, replace_cache, replace_file,
+    append_line, append_note, make_folders, move_aside, remove_all, remove_cache, remove_settings,
+    replace_cache, replace_file, replace_settings,
 };

@@ -16,14 +16,40 @@ pub fn replace_cache(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Durable::No)
 }
 
+/// Replaces a file of somebody else's settings whole, and lets it keep its permissions.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn replace_settings(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let before = match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        }
+        Ok(found) => Some(found.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    replace_with(path, bytes, Durable::Yes, |fresh| match before {
+        Some(permissions) => std::fs::set_permissions(fresh, permissions),
+        None => Ok(()),
+    })
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Durable {
     Yes,
     No,
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 fn replace(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
+    replace_with(path, bytes, durable, |_| Ok(()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+fn replace_with(
+    path: &Path,
+    bytes: &[u8],
+    durable: Durable,
+    prepare: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"));
     };
@@ -31,6 +57,7 @@ fn replace(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
     let write = || {
         let mut file = File::create(&fresh)?;
         file.write_all(bytes)?;
+        prepare(&fresh)?;
         if durable == Durable::Yes {
             file.sync_all()?;
         }
@@ -73,6 +100,17 @@ pub fn remove_all(dir: &Path, names: &[String]) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
+/// Removes a file, and the folder that it stood in if nothing else is there.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn remove_settings(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path)?;
+    if let Some(dir) = path.parent() {
+        // Only an empty folder can be removed, and one that is not stays.
+        let _ = std::fs::remove_dir(dir);
+    }
+    Ok(())
+}
+
 /// Gives a file or a folder another place on the same file system, durably. What stands there is
 /// not replaced.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
@@ -106,6 +144,25 @@ pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
         Some(dir) if is_new => File::open(dir)?.sync_all(),
         _ => Ok(()),
     }
+}
+
+/// Appends one line to a log without waiting for the disk: it is written often, and what a crash takes
+/// of it is the last moment. A log that grew to `bytes_max` is put aside first, over the one before it.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn append_note(path: &Path, line: &str, bytes_max: u64) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        }
+        Ok(found) if found.len() >= bytes_max => {
+            let mut old = path.as_os_str().to_owned();
+            old.push(".1");
+            std::fs::rename(path, old)?;
+        }
+        _ => {}
+    }
+    let mut file = File::options().append(true).create(true).open(path)?;
+    file.write_all(format!("{}\n", line.trim_end_matches('\n')).as_bytes())
 }
 
 fn ends_with_newline(file: &mut File) -> io::Result<bool> {

@@ -89,7 +89,7 @@ enum Command {
     /// Measure how the knowledge is doing
     #[command(subcommand)]
     Metrics(metrics::Command),
-    /// Hold other programs to what they may do
+    /// Hold other programs to what they may do, and say what an agent may write
     #[command(subcommand)]
     Guard(guard::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it

@@ -10,5 +10,6 @@ mod bounds;
 mod find;
 mod gone;
 mod lives;
+mod oracle;
 mod place;
 mod start;

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod agreed;
 pub(crate) mod defrag;
 pub(crate) mod demo;
 pub(crate) mod flywheel;

@@ -18,6 +18,10 @@ fn help_has_examples_and_the_exit_codes() {
         let help = repo.run(&["tree", command, "--help"]).expect(0);
         assert!(help.stdout.contains("Examples:"), "{help}");
     }
+    for command in ["check", "hook", "install", "uninstall", "audit"] {
+        let help = repo.run(&["guard", command, "--help"]).expect(0);
+        assert!(help.stdout.contains("Examples:"), "{help}");
+    }
     repo.run(&["tree", "nonsense"]).expect(2);
     // A word that only a keeper of programs is started with means nothing to anybody else.
     repo.run(&["keep-program", "/bin/true"]).expect(2);
@@ -41,6 +45,9 @@ fn json_is_one_object_with_a_version_on_every_command() {
         &["--dry-run", "tree", "recover"],
         &["schema"],
         &["schema", "summary"],
+        &["guard", "check", "--tracked", "x"],
+        &["guard", "install", "--harness", "claude"],
+        &["guard", "uninstall", "--harness", "codex"],
     ];
     for command in commands {
         let mut arguments = vec!["--json"];

@@ -8,6 +8,9 @@ use std::process::Command;
 /// Normal and build dependencies, our own crates among them.
 const CRATES_MAX: usize = 320;
 
+/// Files outside of `ao-tree` that look at a tree by the kernel's own calls, and write nothing.
+const LOOKING: [&str; 2] = ["ao-guard/src/scope/place.rs", "ao-guard/src/audit/look.rs"];
+
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
@@ -63,7 +66,7 @@ fn the_two_monopolies_hold_beyond_the_lint() {
             .unwrap()
             .to_str()
             .unwrap();
-        if room != "ao-tree" {
+        if room != "ao-tree" && !LOOKING.iter().any(|looking| file.ends_with(looking)) {
             assert!(!text.contains("rustix::fs"), "{}: only ao-tree writes files", file.display());
         }
         if room != "ao-guard" {

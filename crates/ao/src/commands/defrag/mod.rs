@@ -3,7 +3,7 @@
 mod explain;
 mod tell;
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use ao_contract::{DefragStatus, Exit};
 use ao_corpus::Tree;
@@ -12,6 +12,7 @@ use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use super::agreed::agreed;
 use super::proposal::{Fixed, Proposal, settle};
 use super::search::day;
 use super::tree::apply::CommitArguments;
@@ -180,17 +181,4 @@ fn commit(
     fields["commit"] = told;
     printer.answer("defrag", fields, &format!("{}{changes}", tell::text(&report, None)));
     Ok(outcome::exit(&done, global))
-}
-
-/// Asks on the terminal; anything but yes is no.
-fn agreed() -> Result<bool, Failure> {
-    let fail = |error: std::io::Error| {
-        Failure::new(Exit::Failed, format!("the terminal cannot be read: {error}"))
-            .hint("run it with --yes to make the changes without a question")
-    };
-    let mut screen = std::io::stderr().lock();
-    write!(screen, "Make these changes? [y/N] ").and_then(|()| screen.flush()).map_err(fail)?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(fail)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

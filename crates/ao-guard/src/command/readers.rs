@@ -1,0 +1,271 @@
+//! Programs that only look.
+
+use super::words::{Call, is_listed};
+use super::{Judged, Walk, sed};
+use crate::scope::Change;
+
+/// No option of these writes a file or starts a program.
+const READERS: &str = "\
+    : [ arch b2sum base32 base64 basename break bzcat cat cksum clear cmp column comm continue \
+    cut df diff dig dirname du echo egrep exit expand expr factor false fgrep fmt fold free \
+    getconf getent grep groups head hexdump host id join jq ls lsblk lscpu md5sum netstat nl \
+    nproc nslookup numfmt od paste pgrep ping pr printenv ps pwd readlink realpath return rev \
+    seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep ss stat strings sum tac tail \
+    test tokei tput tr true tty type umask uname uptime wait wc xzcat";
+
+/// Readers with options that write or start something.
+const CAREFUL: [(&str, &[&str]); 22] = [
+    ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
+    ("rg", &["--pre", "--hostname-bin", "--search-zip", "-z"]),
+    ("tree", &["-o", "-R"]),
+    ("less", &["-o", "-O", "--log-file", "--LOG-FILE", "-k", "--lesskey-file", "--lesskey-src"]),
+    ("more", &[]),
+    ("date", &["-s", "--set"]),
+    ("yq", &["-i", "--in-place", "--inplace", "-s", "--split-exp"]),
+    ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
+    ("fdfind", &["-x", "--exec", "-X", "--exec-batch"]),
+    ("zcat", &[]),
+    ("gunzip", &[]),
+    ("journalctl", &["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush"]),
+    ("cloc", &["--out", "--report-file", "--extract-with", "--strip-comments"]),
+    ("whoami", &[]),
+    ("ag", &["--pager"]),
+    ("bat", &["--pager", "--paging", "--config-file"]),
+    ("file", &["-C", "--compile"]),
+    ("jobs", &["-x"]),
+    ("lsof", &["-D"]),
+    ("man", &["-P", "--pager", "-H", "--html", "-C", "--config-file"]),
+    ("printf", &["-v"]),
+    ("which", &[]),
+];
+
+/// Of programs with subcommands, the ones that look.
+const LOOKING: [(&str, &[&str]); 11] = [
+    ("docker", &["ps", "images", "logs", "inspect", "version", "info", "top", "stats", "port"]),
+    ("kubectl", &["get", "describe", "logs", "top", "version", "explain"]),
+    ("systemctl", &["status", "is-active", "is-enabled", "list-units", "show", "cat"]),
+    ("pip", &["list", "show", "freeze", "check"]),
+    ("pip3", &["list", "show", "freeze", "check"]),
+    ("terraform", &["validate", "version", "show", "providers"]),
+    ("rustup", &["show", "which"]),
+    ("rustc", &["--version"]),
+    ("brew", &["list", "info"]),
+    ("apt", &["list", "show", "search"]),
+    ("dpkg", &["-l", "-L", "-s"]),
+];
+
+/// What `ao` itself tells.
+const OWN: [&str; 6] = ["search", "lookup", "show", "schema", "metrics", "retrieval-bench"];
+
+/// The program's first operand is what is looked for, not a file.
+const SEARCHERS: [&str; 5] = ["grep", "egrep", "fgrep", "rg", "ag"];
+
+impl Walk<'_> {
+    pub(super) fn judge_reader(&mut self, call: &Call<'_>) -> Option<Judged> {
+        let name = call.name.as_str();
+        if is_version_question(call) {
+            return Some(self.reads(call));
+        }
+        if is_listed(READERS, name) {
+            return Some(self.look(call));
+        }
+        if let Some((_, writing)) = CAREFUL.iter().find(|(careful, _)| *careful == name) {
+            return Some(self.look_carefully(call, writing));
+        }
+        if let Some((_, looking)) = LOOKING.iter().find(|(program, _)| *program == name) {
+            let first = call.arguments.first().and_then(|word| word.known());
+            let is_looking = first.is_some_and(|first| looking.contains(&first))
+                && !call.has(&["--kubeconfig", "--config"]);
+            return is_looking.then(|| self.reads(call));
+        }
+        match name {
+            "uniq" => Some(self.uniq(call)),
+            "awk" | "gawk" | "mawk" | "nawk" => Some(self.awk(call)),
+            "sed" | "gsed" => Some(self.sed(call)),
+            "tar" | "bsdtar" => Some(self.tar(call)),
+            "unzip" => Some(self.only_with(call, &["-l", "-t", "-v", "-Z"])),
+            "gh" => Some(self.gh(call)),
+            "ao" => Some(self.own(call)),
+            "export" | "declare" | "typeset" | "readonly" | "local" => Some(self.export(call)),
+            "read" | "unset" => Some(self.variables(call)),
+            "set" | "ulimit" => Some(self.plain_options(call)),
+            "hostname" => Some(self.nothing_but(call, 0)),
+            "xxd" => Some(self.xxd(call)),
+            _ => None,
+        }
+    }
+
+    fn look(&mut self, call: &Call<'_>) -> Judged {
+        let skipped = usize::from(SEARCHERS.contains(&call.name.as_str()));
+        if !matches!(call.name.as_str(), "echo" | "printf") {
+            for word in call.operands(&[]).into_iter().skip(skipped) {
+                self.secret(word)?;
+            }
+        }
+        self.reads(call)
+    }
+
+    fn look_carefully(&mut self, call: &Call<'_>, writing: &[&str]) -> Judged {
+        call.all_known()?;
+        // `less +!COMMAND`
+        if call.arguments.iter().any(|word| word.text.starts_with('+')) && call.name != "date" {
+            return Err(call.doubt("it is told a command to begin with"));
+        }
+        if call.has(writing) || call.name == "gunzip" && !call.has(&["-c", "--stdout"]) {
+            return Err(call.doubt("one of its options writes or starts something"));
+        }
+        self.look(call)
+    }
+
+    fn only_with(&mut self, call: &Call<'_>, options: &[&str]) -> Judged {
+        let is_looking = call
+            .arguments
+            .first()
+            .is_some_and(|word| options.iter().any(|option| word.known() == Some(option)));
+        if !is_looking {
+            return Err(call.doubt("it writes files that are not known beforehand"));
+        }
+        self.reads(call)
+    }
+
+    /// The second file of `uniq` and `xxd` is written.
+    fn uniq(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        let operands = call.operands(&["-f", "-s", "-w"]);
+        if let Some(output) = operands.get(1) {
+            self.write_word(output, Change::Unknown, call.directories)?;
+        }
+        self.look(call)
+    }
+
+    fn xxd(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        if call.operands(&["-c", "-g", "-l", "-o", "-s", "-n"]).len() > 1 {
+            return Err(call.doubt("its second file is written"));
+        }
+        self.look(call)
+    }
+
+    fn awk(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        let suspicious = ['>', '|', '@'];
+        let is_plain = |text: &str| {
+            !text.contains(suspicious) && !text.contains("system") && !text.contains("getline")
+        };
+        if call.has(&["-f", "-i", "-l", "-E", "-W", "--file", "--include", "--load", "--exec"])
+            || !call.arguments.iter().all(|word| is_plain(&word.text))
+        {
+            return Err(call.doubt("its program could write or start something"));
+        }
+        self.look(call)
+    }
+
+    fn sed(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        let read = sed::read(call).map_err(|why| call.doubt(why))?;
+        for file in &read.written {
+            self.write_word(file, Change::Unknown, call.directories)?;
+        }
+        for file in &read.files {
+            self.secret(file)?;
+        }
+        self.reads(call)
+    }
+
+    fn tar(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        let mode = call.arguments.first().map(|word| word.text.trim_start_matches('-'));
+        let is_listing = mode.is_some_and(|mode| {
+            mode == "list" || mode.contains('t') && mode.chars().all(|l| "tvzjJf".contains(l))
+        });
+        let has_more =
+            call.arguments.iter().any(|word| word.text.starts_with("--") && word.text != "--list");
+        if !is_listing
+            || has_more
+            || call.has(&["-I", "--use-compress-program", "--to-command", "-F"])
+        {
+            return Err(call.doubt("it writes files that are not known beforehand"));
+        }
+        self.reads(call)
+    }
+
+    fn gh(&mut self, call: &Call<'_>) -> Judged {
+        let words: Vec<_> = call.arguments.iter().take(2).filter_map(|word| word.known()).collect();
+        match words.as_slice() {
+            [_, "view" | "list" | "status" | "diff" | "checks"] | ["status" | "version", ..] => {
+                self.reads(call)
+            }
+            _ => Err(call.doubt("it changes something elsewhere")),
+        }
+    }
+
+    fn own(&mut self, call: &Call<'_>) -> Judged {
+        let words: Vec<_> = call.operands(&["-C", "--repo"]);
+        let known: Vec<&str> = words.iter().filter_map(|word| word.known()).collect();
+        match known.as_slice() {
+            [first, ..] if OWN.contains(first) => self.reads(call),
+            ["tree", "log" | "show" | "diff" | "verify", ..]
+            | ["overnight", "report" | "status", ..]
+            | ["guard", "check", ..] => self.reads(call),
+            _ => Err(call.doubt("it changes the corpus, or the guard itself")),
+        }
+    }
+
+    fn export(&mut self, call: &Call<'_>) -> Judged {
+        for word in call.arguments {
+            match word.text.split_once('=') {
+                Some((name, value)) => {
+                    let value = crate::shell::Word { text: value.to_owned(), surety: word.surety };
+                    super::variables::assignment(name, &value)?;
+                }
+                None if word.known().is_some_and(|text| !text.starts_with("-f")) => {}
+                None => return Err(call.doubt("which variable it sets is not known")),
+            }
+        }
+        self.reads(call)
+    }
+
+    /// Variables that get a value nobody knows, or lose theirs.
+    fn variables(&mut self, call: &Call<'_>) -> Judged {
+        let valued = ["-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u"];
+        for word in call.operands(&valued) {
+            let name =
+                word.known().ok_or_else(|| call.doubt("which variable it sets is not known"))?;
+            super::variables::assignment(name, &crate::shell::Word::unknown())?;
+        }
+        // A list is named by an option.
+        if call.has(&["-a"]) {
+            return Err(call.doubt("which variable it sets is not known"));
+        }
+        self.reads(call)
+    }
+
+    /// `set -e` and the like.
+    fn plain_options(&mut self, call: &Call<'_>) -> Judged {
+        let is_plain = call.arguments.iter().all(|word| {
+            word.known().is_some_and(|text| {
+                text.chars().all(|l| l.is_ascii_alphanumeric() || matches!(l, '-' | '+'))
+            })
+        });
+        if !is_plain {
+            return Err(call.doubt("what it sets is not known"));
+        }
+        self.reads(call)
+    }
+
+    fn nothing_but(&mut self, call: &Call<'_>, operands: usize) -> Judged {
+        call.all_known()?;
+        if call.operands(&[]).len() > operands {
+            return Err(call.doubt("it would change the machine"));
+        }
+        self.reads(call)
+    }
+}
+
+/// `PROGRAM --version` and `PROGRAM --help` of anything that is a plain program.
+fn is_version_question(call: &Call<'_>) -> bool {
+    match call.arguments {
+        [only] => matches!(only.known(), Some("--version" | "--help")),
+        _ => false,
+    }
+}

@@ -1,0 +1,139 @@
+//! A program with its arguments, and questions about them.
+
+use std::path::PathBuf;
+
+use super::doubt;
+use crate::scope::Refusal;
+use crate::shell::{Command, Stdin, Surety, Word};
+
+/// Where the programs of a system are. One of the same name elsewhere is another program.
+const SYSTEM: [&str; 8] = [
+    "/bin/",
+    "/sbin/",
+    "/usr/bin/",
+    "/usr/sbin/",
+    "/usr/local/bin/",
+    "/opt/homebrew/bin/",
+    "./node_modules/.bin/",
+    "node_modules/.bin/",
+];
+/// Programs that a project brings along to build itself.
+const WRAPPERS: [&str; 4] = ["./gradlew", "./mvnw", "gradlew", "mvnw"];
+
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) name: String,
+    pub(super) arguments: &'a [Word],
+    pub(super) stdin: &'a Stdin,
+    /// The command before it, whose output it may read.
+    pub(super) before: Option<&'a Command>,
+    pub(super) directories: &'a [PathBuf],
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(
+        words: &'a [Word],
+        stdin: &'a Stdin,
+        before: Option<&'a Command>,
+        directories: &'a [PathBuf],
+    ) -> Result<Self, Refusal> {
+        let Some((first, arguments)) = words.split_first() else {
+            return Err(doubt("shell", "there is no program"));
+        };
+        let Some(program) = first.known().filter(|program| !program.is_empty()) else {
+            return Err(doubt(&first.text, "which program it is, is not known beforehand"));
+        };
+        let system = SYSTEM.iter().find_map(|folder| program.strip_prefix(folder));
+        let name = match system {
+            _ if WRAPPERS.contains(&program) => program.trim_start_matches("./"),
+            Some(name) => name,
+            None => program,
+        };
+        if name.contains('/') {
+            return Err(doubt(program, "nobody can say what this program would write"));
+        }
+        Ok(Self { name: name.to_owned(), arguments, stdin, before, directories })
+    }
+
+    pub(super) fn doubt(&self, why: &str) -> Refusal {
+        doubt(&self.name, why)
+    }
+
+    /// The first argument that is no option, and those after it.
+    pub(super) fn subcommand(&self) -> Option<(&'a str, &'a [Word])> {
+        let at = self.arguments.iter().position(|word| !word.text.starts_with('-'))?;
+        Some((self.arguments[at].known()?, &self.arguments[at + 1..]))
+    }
+
+    /// Whether there is an option of this name: `--name`, its beginning, `--name=…`, or `-n` also among
+    /// others.
+    pub(super) fn has(&self, options: &[&str]) -> bool {
+        has(self.arguments, options)
+    }
+
+    /// An error if a word is not known, for it could be any option.
+    pub(super) fn all_known(&self) -> Result<(), Refusal> {
+        match self.arguments.iter().find(|word| word.surety == Surety::Unknown) {
+            Some(_) => Err(self.doubt("one of its words is not known, and could be any option")),
+            None => Ok(()),
+        }
+    }
+
+    /// The arguments that are no options. `valued` are the options whose value is the next word.
+    pub(super) fn operands(&self, valued: &[&str]) -> Vec<&'a Word> {
+        let mut operands = Vec::new();
+        let (mut is_value, mut is_over) = (false, false);
+        for word in self.arguments {
+            if is_value {
+                is_value = false;
+            } else if is_over || !word.text.starts_with('-') || word.text == "-" {
+                operands.push(word);
+            } else if word.text == "--" {
+                is_over = true;
+            } else {
+                is_value = valued.contains(&word.text.as_str());
+            }
+        }
+        operands
+    }
+
+    /// What it reads from standard input, if that is known: a here-document, or what `echo` says.
+    pub(super) fn input(&self) -> Option<String> {
+        match self.stdin {
+            Stdin::Text(word) => word.known().map(str::to_owned),
+            Stdin::Pipe => {
+                let before = self.before?;
+                let (name, said) = before.words.split_first()?;
+                let is_echo = matches!(name.known()?, "echo" | "printf");
+                let said: Option<Vec<&str>> = said.iter().map(Word::known).collect();
+                said.filter(|_| is_echo).map(|said| said.join(" "))
+            }
+            Stdin::Inherited | Stdin::File(_) => None,
+        }
+    }
+}
+
+/// Whether a name stands in a list of names with spaces between.
+pub(super) fn is_listed(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == name)
+}
+
+pub(super) fn has(words: &[Word], options: &[&str]) -> bool {
+    words.iter().take_while(|word| word.text != "--").any(|word| {
+        options.iter().any(|option| {
+            let text = word.text.as_str();
+            if option.starts_with("--") {
+                // Many programs take the beginning of a long name for the whole.
+                let name = text.split('=').next().unwrap_or(text);
+                name.len() > 2 && option.starts_with(name)
+            } else {
+                let letter = &option[1..];
+                text == *option
+                    || letter.len() == 1
+                        && text.starts_with('-')
+                        && !text.starts_with("--")
+                        && text.contains(letter)
+            }
+        })
+    })
+}

@@ -1,0 +1,133 @@
+//! `ao guard check`: would this be written?
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use ao_contract::Exit;
+use ao_guard::{Change, Effect, Leak, Policy, Refusal};
+use serde_json::{Value, json};
+
+use super::log::{self, Asked};
+use super::policy::{Rules, Unscoped};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::{BAD, GOOD, Printer, paint};
+use crate::repo::Repo;
+
+const CONTENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Say of paths, or of a command, whether an agent may write them
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A path is refused if it leads out of the project, is no plain file, lies outside of the scopes,
+is sacred, or could be committed to git. Exit 5 if anything was refused; each refusal has its rule.
+
+Examples:
+  ao guard check --scope dreams dreams/note.md          may a dream write this?
+  ao guard check --tracked --scope 'src/**' src/a.rs    may a worker that owns src/?
+  ao guard check --tracked --content new.json package.json
+  ao guard check --tracked --scope 'src/**' --command 'sed -i s/a/b/ src/a.rs && make test'
+  ao --json guard check --argv -- git push --force"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    rules: Rules,
+    /// Allow what git tracks or would track
+    #[arg(long)]
+    tracked: bool,
+    /// What would stand at the path, for manifests, of which only a part may change
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "argv"])]
+    content: Option<PathBuf>,
+    /// Judge this shell text instead of paths
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["paths", "argv"])]
+    command: Option<String>,
+    /// The words are a program and its arguments, not paths
+    #[arg(long)]
+    argv: bool,
+    /// Paths, relative to the project or absolute
+    #[arg(value_name = "PATH", required_unless_present = "command")]
+    paths: Vec<String>,
+}
+
+type Judged = Result<Vec<Effect>, Refusal>;
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    let leak = if arguments.tracked { Leak::Unchecked } else { Leak::Checked };
+    let policy = arguments.rules.policy(&repo, Unscoped::Unsaid, leak)?;
+    let content = arguments.content.as_ref().map(read).transpose()?;
+    let root = policy.project.root().to_owned();
+    let judged: Vec<(String, Judged)> = if let Some(text) = &arguments.command {
+        vec![("command".into(), policy.judge_shell(text, &root))]
+    } else if arguments.argv {
+        vec![("command".into(), policy.judge_argv(&arguments.paths, &root))]
+    } else {
+        let change = content.as_deref().map_or(Change::Unknown, Change::To);
+        let paths = arguments.paths.iter();
+        paths.map(|path| (path.clone(), judge(&policy, path, change))).collect()
+    };
+    for (_, judged) in judged.iter().filter(|_| !global.dry_run) {
+        log::note(&root, Asked { by: "check", harness: None, tool: None }, judged);
+    }
+    tell(&policy, &judged, printer);
+    let is_clean = judged.iter().all(|(_, judged)| judged.is_ok());
+    Ok(if is_clean { Exit::Done } else { Exit::Found })
+}
+
+fn judge(policy: &Policy, path: &str, change: Change<'_>) -> Judged {
+    let path = policy.project.path_of(path, policy.project.root())?;
+    policy.judge(&path, change)?;
+    Ok(vec![Effect::Writes { path: path.as_str().to_owned() }])
+}
+
+fn tell(policy: &Policy, judged: &[(String, Judged)], printer: &Printer) {
+    let mut text = String::new();
+    let mut results = Vec::new();
+    for (subject, judged) in judged {
+        let shown = ao_tree::shown(subject);
+        match judged {
+            Ok(effects) => {
+                let _ = writeln!(text, "{} {shown}", paint(GOOD, "allowed"));
+                results
+                    .push(json!({ "subject": subject, "allowed": true, "effects": told(effects) }));
+            }
+            Err(refusal) => {
+                let (rule, why) = (refusal.rule.name(), ao_tree::shown(&refusal.why));
+                let _ = writeln!(text, "{} {shown}: {why} [{rule}]", paint(BAD, "refused"));
+                results.push(json!({
+                    "subject": subject,
+                    "allowed": false,
+                    "rule": rule,
+                    "why": refusal.why,
+                    "refused": refusal.subject,
+                }));
+            }
+        }
+    }
+    if let Some(trouble) = policy.sacred_trouble() {
+        printer.note(&format!("note: .agentops/sacred-scopes.yaml: {}", ao_tree::shown(trouble)));
+    }
+    printer.answer("guard check", json!({ "results": results }), &text);
+}
+
+fn told(effects: &[Effect]) -> Vec<Value> {
+    let one = |effect: &Effect| match effect {
+        Effect::Reads { program } => json!({ "reads": program }),
+        Effect::Builds { program } => json!({ "builds": program }),
+        Effect::Writes { path } => json!({ "writes": path }),
+    };
+    effects.iter().map(one).collect()
+}
+
+fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {
+    let fail = |why: String| Failure::usage(format!("{}: {why}", file.display()));
+    let size = std::fs::metadata(file).map_err(|error| fail(error.to_string()))?.len();
+    if size > CONTENT_BYTES_MAX {
+        return Err(fail(format!("it is larger than {CONTENT_BYTES_MAX} bytes")));
+    }
+    std::fs::read(file).map_err(|error| fail(error.to_string()))
+}

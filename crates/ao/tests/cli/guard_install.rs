@@ -1,0 +1,150 @@
+//! `ao guard install` and `uninstall`: the hosts' settings, there and back.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::repo::TestRepo;
+
+const HOSTS: [(&str, &str); 2] =
+    [("claude", ".claude/settings.json"), ("codex", ".codex/hooks.json")];
+
+fn settings(repo: &TestRepo, file: &str) -> Option<String> {
+    fs::read_to_string(repo.root().join(file)).ok()
+}
+
+fn put(repo: &TestRepo, file: &str, text: &str) {
+    let path = repo.root().join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// The command that the host would run.
+fn command(repo: &TestRepo, file: &str) -> String {
+    let value: Value = serde_json::from_str(&settings(repo, file).unwrap()).unwrap();
+    let entries = value["hooks"]["PreToolUse"].as_array().unwrap();
+    let last = entries.last().unwrap();
+    assert_eq!(last["matcher"], "*");
+    last["hooks"][0]["command"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_change_is_shown_first_made_with_yes_and_taken_back_exactly() {
+    let before = "{\n    \"model\": \"x\",   \n    \"hooks\": { \"Stop\": [] }\n}\n";
+    for (host, file) in HOSTS {
+        let repo = TestRepo::new();
+        put(&repo, file, before);
+        fs::set_permissions(repo.root().join(file), fs::Permissions::from_mode(0o600)).unwrap();
+        let install =
+            ["guard", "install", "--harness", host, "--scope", "it's/**", "--scope", "src"];
+        let shown = repo.run(&install).expect(0);
+        assert!(shown.stdout.contains('+') && shown.stdout.contains("guard hook"), "{shown}");
+        assert!(shown.stderr.contains("--yes"), "{shown}");
+        assert_eq!(settings(&repo, file).unwrap(), before, "only shown");
+        repo.run(&[&install[..], &["--yes", "--dry-run"]].concat()).expect(0);
+        assert_eq!(settings(&repo, file).unwrap(), before, "a dry run");
+        let made = repo.run(&[&install[..], &["--yes"]].concat()).expect(0);
+        assert_eq!(
+            made.stderr.contains("/hooks") && made.stderr.contains("trust"),
+            host == "codex",
+            "{made}"
+        );
+        let with = settings(&repo, file).unwrap();
+        let wanted =
+            format!("guard hook --harness {host} --scope 'it'\\''s/**' --scope src || exit 2");
+        assert!(command(&repo, file).ends_with(&wanted), "{with}");
+        let again = repo.run(&[&["--json"], &install[..], &["--yes"]].concat()).expect(0).json();
+        assert_eq!(again["status"], "nothing-to-do");
+        repo.run(&["guard", "uninstall", "--harness", host]).expect(0);
+        assert_eq!(settings(&repo, file).unwrap(), with, "only shown");
+        repo.run(&["guard", "uninstall", "--harness", host, "--yes"]).expect(0);
+        assert_eq!(settings(&repo, file).unwrap(), before);
+        let kept = fs::metadata(repo.root().join(file)).unwrap().permissions().mode();
+        assert_eq!(kept & 0o777, 0o600);
+        let nothing =
+            repo.run(&["--json", "guard", "uninstall", "--harness", host, "--yes"]).expect(0);
+        assert_eq!(nothing.json()["status"], "nothing-to-do");
+    }
+}
+
+#[test]
+fn a_file_that_was_not_there_goes_again_and_a_persons_edits_stay() {
+    for (host, file) in HOSTS {
+        let repo = TestRepo::new();
+        let folder = repo.root().join(file).parent().unwrap().to_owned();
+        repo.run(&["guard", "install", "--harness", host, "--yes"]).expect(0);
+        assert!(settings(&repo, file).is_some());
+        repo.run(&["guard", "uninstall", "--harness", host, "--yes"]).expect(0);
+        assert!(!folder.exists(), "nothing is left");
+        repo.run(&["guard", "install", "--harness", host, "--yes"]).expect(0);
+        let edited = settings(&repo, file).unwrap().replacen("{\n", "{\n  \"mine\": true,\n", 1);
+        put(&repo, file, &edited);
+        repo.run(&["guard", "install", "--harness", host, "--scope", "src", "--yes"]).expect(0);
+        assert!(command(&repo, file).contains("--scope src"));
+        repo.run(&["guard", "uninstall", "--harness", host, "--yes"]).expect(0);
+        let left: Value = serde_json::from_str(&settings(&repo, file).unwrap()).unwrap();
+        assert_eq!(left, json!({ "mine": true }));
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_refused_and_untouched() {
+    for (host, file) in HOSTS {
+        for bad in ["", "{", "// a comment\n{}", "[]", "{\"hooks\": []}", "{\"a\":1,\"a\":2}"] {
+            let repo = TestRepo::new();
+            put(&repo, file, bad);
+            for verb in ["install", "uninstall"] {
+                repo.run(&["guard", verb, "--harness", host, "--yes"]).expect(6);
+                assert_eq!(settings(&repo, file).unwrap(), bad);
+            }
+        }
+        let repo = TestRepo::new();
+        put(&repo, "elsewhere.json", "{}");
+        fs::create_dir_all(repo.root().join(file).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("../elsewhere.json", repo.root().join(file)).unwrap();
+        repo.run(&["guard", "install", "--harness", host, "--yes"]).expect(6);
+        assert_eq!(fs::read_to_string(repo.root().join("elsewhere.json")).unwrap(), "{}");
+        repo.run(&["guard", "install", "--harness", host, "--scope", "/etc", "--yes"]).expect(2);
+    }
+    TestRepo::new().run(&["guard", "install", "--harness", "emacs"]).expect(2);
+}
+
+/// As a host runs it: the command through a shell, the call on its input.
+#[test]
+fn the_installed_command_works_in_a_shell_and_fails_closed() {
+    for (host, file) in HOSTS {
+        let repo = TestRepo::new();
+        repo.run(&["guard", "install", "--harness", host, "--scope", "my notes", "--yes"])
+            .expect(0);
+        let command = command(&repo, file);
+        let ask = |command: &str, text: &str| {
+            let payload = json!({
+                "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": repo.root(),
+                "tool_input": { "command": text },
+            });
+            let mut child = Command::new("/bin/sh")
+                .args(["-c", command])
+                .env("CLAUDE_PROJECT_DIR", repo.root())
+                .current_dir("/")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            // A command that is not there reads nothing.
+            let _ = child.stdin.take().unwrap().write_all(payload.to_string().as_bytes());
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.success(), output.stderr.is_empty(), "{command}");
+            output.status.code()
+        };
+        assert_eq!(ask(&command, "ls"), Some(0));
+        assert_eq!(ask(&command, "echo x > 'my notes/a.md'"), Some(0));
+        assert_eq!(ask(&command, "echo x > other.md"), Some(2));
+        let missing = command.replacen(env!("CARGO_BIN_EXE_ao"), "/nonexistent/ao", 1);
+        assert_ne!(missing, command);
+        assert_eq!(ask(&missing, "ls"), Some(2), "a hook that is missing refuses");
+    }
+}
