@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     edit(&document, "utility", Value::from(0.25));
     edit(&document, "merged_from", Value::from(vec!["a: b", "2026-04-01-c", "no"]));
     edit(&document, "x_note", Value::from("it's \"quoted\" # and more"));
-    if let Some(key) = document.fields().keys().next() {
+    let fields = document.fields();
+    if let Some(key) = fields.keys().next() {
         edit(&document, key, Value::from("other"));
         let removed = document.draft().remove(key).finish();
         assert!(removed.is_err() || removed.is_ok_and(|less| !less.fields().contains_key(key)));

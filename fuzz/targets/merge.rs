@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         let lost: Vec<String> = facts(entry).difference(&said).cloned().collect();
         assert!(lost.is_empty(), "{lost:?} of {} is lost", entry.path);
     }
-    for (key, value) in survivor.document.fields() {
+    for (key, value) in survivor.document.fields().as_ref() {
         assert!(merged.document.fields().contains_key(key), "{key}: {value}");
     }
     let rewards = |entry: &Entry| entry.document.count("reward_count");
