@@ -85,7 +85,7 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
             11 => format!("cat <<E > {target}\n$({one}\n)\nE\n"),
             12 => format!("while {one}\ndo {two}\nbreak; done"),
             13 => format!("until {one}\ndo {two}\nbreak; done"),
-            14 => format!("echo `{}`", one.replace('`', "").replace('\\', "")),
+            14 => format!("echo `{}`", one.replace(['`', '\\'], "")),
             15 => format!("echo $(( $({one}\n) + 1 ))"),
             16 => format!("{{ {one}\n}} <<E | cat\n> x\nE\n"),
             17 => format!("cat <<-\"E\" && {two}\n\t$({one}\n\tE\n"),
@@ -184,7 +184,7 @@ fn walk(folder: &Path, skipped: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<
     }
 }
 
-// proves: SCO-01, EXE-04
+// proves: SCO-01
 // pitfall 30
 #[test]
 fn whatever_is_let_through_writes_nothing_outside_when_bash_runs_it() {
