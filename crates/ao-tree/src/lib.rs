@@ -45,7 +45,7 @@ pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
 pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, at_work, holder, host, process_start, share};
-pub use path::{TreePath, shown};
+pub use path::{TreePath, fold, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused, Seen};
 pub use recover::Recovery;
 pub use snapshot::Left;

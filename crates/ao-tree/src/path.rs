@@ -95,7 +95,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Two names with the same key are one file where names fold case or normal form.
-pub(crate) fn fold(name: &str) -> String {
+pub fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
     }

@@ -198,3 +198,45 @@ pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{append_note, remove_settings, replace_settings};
+
+    #[test]
+    fn a_log_that_has_grown_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log.jsonl");
+        for line in ["one", "two", "three\n"] {
+            append_note(&log, line, 8).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&log).unwrap(), "three\n");
+        assert_eq!(fs::read_to_string(dir.path().join("log.jsonl.1")).unwrap(), "one\ntwo\n");
+        fs::remove_file(&log).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &log).unwrap();
+        assert!(append_note(&log, "four", 8).is_err());
+        assert!(!dir.path().join("elsewhere").exists());
+    }
+
+    #[test]
+    fn settings_keep_their_permissions_and_go_with_their_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join(".host");
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join("settings.json");
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        replace_settings(&file, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        remove_settings(&file).unwrap();
+        assert!(!folder.exists());
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &file).unwrap();
+        assert!(replace_settings(&file, b"new").is_err());
+    }
+}

@@ -105,6 +105,9 @@ const LEADING: &str = "\
     -C -I -b -c -coverprofile -cpuprofile -exec -f -memprofile -modfile -o -outputdir -overlay \
     -r -toolexec -trace -vettool";
 
+/// Options that may stand before a subcommand and change nothing of what it does.
+const QUIET: &str = "-q -v -B -ntp --quiet --verbose --offline --locked";
+
 impl Walk<'_> {
     pub(super) fn judge_build(&mut self, call: &Call<'_>) -> Option<Judged> {
         let name = call.name.as_str();
@@ -139,7 +142,9 @@ impl Walk<'_> {
         };
         let is_leading = own.iter().any(|word| {
             let name = word.text.split('=').next().unwrap_or(&word.text);
-            is_listed(LEADING, name)
+            // To these it means all packages.
+            let is_recursive = name == "-r" && matches!(call.name.as_str(), "pnpm" | "yarn");
+            is_listed(LEADING, name) && !is_recursive
         });
         if is_leading {
             return Err(call.doubt("an option leads it elsewhere"));
@@ -153,7 +158,9 @@ impl Walk<'_> {
             Some(toolchain) if toolchain.text.starts_with('+') => &call.arguments[1..],
             _ => call.arguments,
         };
-        let verb = arguments.first().and_then(Word::known).unwrap_or_default();
+        let is_quiet = |word: &&Word| is_listed(QUIET, &word.text);
+        let verb = arguments.iter().find(|word| !is_quiet(word)).and_then(Word::known);
+        let verb = verb.unwrap_or_default();
         if call.name == "cargo" && verb == "fmt" && has(arguments, &["--check"]) {
             return self.builds(call);
         }

@@ -5,7 +5,7 @@
 //! grows with the product of both lengths, whatever it says, and one that would unfold into too many
 //! is refused when it is read.
 
-use unicode_normalization::UnicodeNormalization;
+use ao_tree::fold;
 
 const GLOB_BYTES_MAX: usize = 1024;
 /// How many plain globs the braces of one may unfold into.
@@ -100,14 +100,6 @@ impl Globs {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.get(..end)).find_map(|above| self.matching(above))
     }
-}
-
-/// Two names with the same fold are one file where names fold case or normal form.
-pub(crate) fn fold(name: &str) -> String {
-    if name.is_ascii() {
-        return name.to_ascii_lowercase();
-    }
-    name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
 fn prepared(glob: &str, case: Case) -> Result<String, &'static str> {

@@ -6,15 +6,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
+use ao_tree::{TreePath, fold};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::io::Errno;
 
-use super::glob::fold;
 use super::rule::{Refusal, Rule};
 
-const PATH_BYTES_MAX: usize = 4000;
-const NAME_BYTES_MAX: usize = 255;
-const DEPTH_MAX: usize = 64;
 /// In a folder with more names than this nobody looks for one that is nearly the same.
 const NAMES_MAX: usize = 65_536;
 
@@ -25,25 +22,17 @@ pub struct ProjectPath(String);
 impl ProjectPath {
     /// Takes a path only if it means one and the same file wherever the project is checked out.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let refuse = |rule, why: &str| Err(Refusal::new(rule, text, why));
-        if text.is_empty() {
-            return refuse(Rule::Path, "the path is empty");
-        }
-        if text.len() > PATH_BYTES_MAX || text.split('/').count() > DEPTH_MAX {
-            return refuse(Rule::Path, "the path is too long");
-        }
+        let outside = |why: &str| Err(Refusal::new(Rule::Outside, text, why));
         if text.starts_with('/') {
-            return refuse(Rule::Outside, "the path is absolute");
+            return outside("the path is absolute");
         }
-        for name in text.split('/') {
-            if name == ".." {
-                return refuse(Rule::Outside, "the path has a `..`");
-            }
-            if let Some(why) = doubt_about(name) {
-                return refuse(Rule::Path, why);
-            }
+        if text.split('/').any(|name| name == "..") {
+            return outside("the path has a `..`");
         }
-        Ok(Self(text.to_owned()))
+        match TreePath::parse(text) {
+            Ok(_) => Ok(Self(text.to_owned())),
+            Err(why) => Err(Refusal::new(Rule::Path, text, why)),
+        }
     }
 
     pub fn as_str(&self) -> &str {
@@ -53,31 +42,6 @@ impl ProjectPath {
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
-}
-
-fn doubt_about(name: &str) -> Option<&'static str> {
-    let bytes = name.as_bytes();
-    let is_drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
-    if name.is_empty() {
-        Some("the path has an empty name (two slashes, or one at the end)")
-    } else if name == "." {
-        Some("the path has a `.`")
-    } else if name.len() > NAME_BYTES_MAX {
-        Some("a name is longer than 255 bytes")
-    } else if name.chars().any(|letter| letter.is_control() || is_invisible(letter)) {
-        Some("a name has a control or invisible character")
-    } else if name.contains('\\') || is_drive || name.contains("::") {
-        Some("a name reads as a folder, a drive or a stream on Windows")
-    } else if name.ends_with(['.', ' ']) {
-        Some("a name ends with a dot or a space, which Windows drops")
-    } else {
-        None
-    }
-}
-
-/// Characters that make one name look like another, or turn the text after it around.
-fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 /// What stands at a path.
@@ -151,8 +115,8 @@ impl Project {
         let refuse = |rule, why: &str| Err(Refusal::new(rule, path.as_str(), why));
         match self.resolve(path.as_str()) {
             Ok(found) => match kind_of(&found) {
-                Ok((FileType::RegularFile, 1)) => Ok(Standing::File),
-                Ok((FileType::RegularFile, _)) => {
+                Ok((FileType::RegularFile, true)) => Ok(Standing::File),
+                Ok((FileType::RegularFile, false)) => {
                     refuse(Rule::Kind, "the file has a second name elsewhere (a hard link)")
                 }
                 Ok((FileType::Directory, _)) => Ok(Standing::Folder),
@@ -223,9 +187,8 @@ fn refusal_for(error: Errno, path: &ProjectPath) -> Refusal {
     Refusal::new(rule, path.as_str(), why)
 }
 
-fn kind_of(found: &OwnedFd) -> Result<(FileType, u64), Errno> {
+/// What it is, and whether it has one name only.
+fn kind_of(found: &OwnedFd) -> Result<(FileType, bool), Errno> {
     let stat = fstat(found)?;
-    #[allow(clippy::useless_conversion, reason = "the width of a link count differs by platform")]
-    let links = u64::from(stat.st_nlink);
-    Ok((FileType::from_raw_mode(stat.st_mode), links))
+    Ok((FileType::from_raw_mode(stat.st_mode), stat.st_nlink == 1))
 }

@@ -6,6 +6,7 @@
 //! permission.
 
 mod read;
+mod redirect;
 mod word;
 
 pub use read::read;

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use ao_guard::{Owned, Policy, Project};
 
-const CASES: u64 = 3000;
+const CASES: u64 = 2000;
 const DEPTH_MAX: u32 = 3;
 
 struct Dice(u64);
@@ -70,7 +70,7 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
     let target = dice.pick(&TARGETS).to_owned();
     if depth < DEPTH_MAX && dice.roll(3) == 0 {
         let (one, two) = (list(dice, depth + 1), list(dice, depth + 1));
-        return match dice.roll(16) {
+        return match dice.roll(24) {
             0 => format!("( {one} )"),
             1 => format!("( {one} ) > {target}"),
             2 => format!("{{ {one}\n}}"),
@@ -84,12 +84,20 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
             10 => format!("cat <({one}\n)"),
             11 => format!("cat <<E > {target}\n$({one}\n)\nE\n"),
             12 => format!("while {one}\ndo {two}\nbreak; done"),
-            13 => format!("eval '{}'", one.replace('\'', "")),
-            14 => format!("sh -c '{}'", one.replace('\'', "")),
+            13 => format!("until {one}\ndo {two}\nbreak; done"),
+            14 => format!("echo `{}`", one.replace(['`', '\\'], "")),
+            15 => format!("echo $(( $({one}\n) + 1 ))"),
+            16 => format!("{{ {one}\n}} <<E | cat\n> x\nE\n"),
+            17 => format!("cat <<-\"E\" && {two}\n\t$({one}\n\tE\n"),
+            18 => format!("echo \"a ${{V:-b $({one}\n)}} c\" 'd $(touch x)'"),
+            19 => format!("[[ -n $({one}\n) || x > y ]] && {two}"),
+            20 => format!("cat < <({one}\n) > {target}"),
+            21 => format!("eval '{}'", one.replace('\'', "")),
+            22 => format!("sh -c '{}'", one.replace('\'', "")),
             _ => format!("! {one}"),
         };
     }
-    match dice.roll(22) {
+    match dice.roll(34) {
         0..=2 => format!("echo hi > {target}"),
         3 => format!("echo hi >> {target}"),
         4..=6 => format!("cd {}", dice.pick(&FOLDERS)),
@@ -107,6 +115,18 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
         18 => format!("find dreams -maxdepth 0 -exec touch {target} ';'"),
         19 => format!("command touch {target} # > x"),
         20 => "true".into(),
+        21 => format!("echo hi >| {target}"),
+        22 => format!("echo hi &> {target}"),
+        23 => format!("ls nope 2> {target}"),
+        24 => format!("cat <> {target}"),
+        25 => format!("A=1 B=\"> x\" touch {target} #; touch x"),
+        26 => format!("read A <<< dreams; touch {target}"),
+        27 => format!("export D={}; cd $D", dice.pick(&FOLDERS)),
+        28 => format!("echo a |& tee {target}"),
+        29 => format!("echo a\\ \\> x '' \"\" > {target}"),
+        30 => format!("cat <<E{} > {target}\n> x\nE\n", dice.pick(&["", " ", "\\\n"])),
+        31 => "false".into(),
+        32 => format!("echo ls | xargs -I{{}} touch {target}"),
         _ => "echo 'a > x; touch x' \"> x\" \\> x | cat".into(),
     }
 }
@@ -164,7 +184,7 @@ fn walk(folder: &Path, skipped: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<
     }
 }
 
-// proves: SCO-01, EXE-04
+// proves: SCO-01
 // pitfall 30
 #[test]
 fn whatever_is_let_through_writes_nothing_outside_when_bash_runs_it() {
@@ -201,5 +221,5 @@ fn whatever_is_let_through_writes_nothing_outside_when_bash_runs_it() {
         }
     }
     println!("{CASES} texts, {ran} let through and run, {wrote} wrote in scope");
-    assert!(ran > 300 && wrote > 100, "{ran} ran, {wrote} wrote: the test says too little");
+    assert!(ran > 200 && wrote > 80, "{ran} ran, {wrote} wrote: the test says too little");
 }

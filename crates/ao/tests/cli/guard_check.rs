@@ -74,6 +74,27 @@ fn only_what_git_ignores_is_written() {
     assert_eq!(fs::read(repo.root().join(".git/index")).unwrap(), index, "the index is untouched");
 }
 
+// threat 30
+#[test]
+fn a_linked_work_tree_and_a_submodule_are_told_apart() {
+    let repo = git_repo();
+    let outside = tempfile::tempdir().unwrap();
+    let tree = outside.path().join("linked");
+    git(&repo, &["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "linked"]);
+    let code = |path: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ao"));
+        command.arg("-C").arg(&tree).args(["guard", "check", path]);
+        command.output().unwrap().status.code()
+    };
+    assert_eq!(code("dreams/new.md"), Some(0));
+    assert_eq!(code("src/a.rs"), Some(5));
+    let inner = git_repo();
+    let source = inner.root().to_str().unwrap();
+    let protocol = "protocol.file.allow=always";
+    git(&repo, &["-c", protocol, "submodule", "add", "-q", "--force", source, "dreams/module"]);
+    assert_eq!(rule(&repo, &["dreams/module/dreams/x.md"]).as_deref(), Some("leak"));
+}
+
 // proves: EXE-05
 #[test]
 fn without_a_repository_nothing_is_ignored() {

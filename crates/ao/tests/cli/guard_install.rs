@@ -112,6 +112,25 @@ fn settings_that_cannot_be_read_are_refused_and_untouched() {
     TestRepo::new().run(&["guard", "install", "--harness", "emacs"]).expect(2);
 }
 
+/// Settings that others share name the program, not where it is on one machine.
+#[test]
+fn the_program_is_named_where_it_is_on_the_path() {
+    let repo = TestRepo::new();
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ao"), folder.path().join("ao")).unwrap();
+    let install = ["guard", "install", "--harness", "claude", "--yes"];
+    let output = repo.command(&install).env("PATH", folder.path()).output().unwrap();
+    assert!(output.status.success());
+    let named = command(&repo, HOSTS[0].1);
+    assert!(named.starts_with("ao -C \"$CLAUDE_PROJECT_DIR\" guard hook"), "{named}");
+    // Another program of that name is not this one.
+    fs::remove_file(folder.path().join("ao")).unwrap();
+    fs::copy("/bin/true", folder.path().join("ao")).unwrap();
+    let output = repo.command(&install).env("PATH", folder.path()).output().unwrap();
+    assert!(output.status.success());
+    assert!(command(&repo, HOSTS[0].1).starts_with('/'), "its path");
+}
+
 /// As a host runs it: the command through a shell, the call on its input.
 #[test]
 fn the_installed_command_works_in_a_shell_and_fails_closed() {

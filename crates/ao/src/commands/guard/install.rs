@@ -77,9 +77,9 @@ pub(crate) fn install(
     let exit = change.make(&root, global, printer)?;
     if harness == Harness::Codex && !global.json {
         printer.note(
-            "Codex runs a hook only after it was trusted, and skips it without a word until then: open \
-             Codex in this project, type /hooks, look at the hook and trust it. After every change of \
-             the hook it has to be trusted again. Versions before 0.124 need `hooks = true` under \
+            "Codex runs a hook only after it was trusted, and skips it without a word until then: trust this \
+             project in Codex, type /hooks there, look at the hook and trust it. After every change of the \
+             hook it has to be trusted again. Older versions also need `codex_hooks = true` under \
              [features] in config.toml.",
         );
     }
