@@ -316,6 +316,39 @@ fn the_settings_of_the_machine_cannot_be_written() {
     }
 }
 
+/// A folder for temporary files may be the work itself.
+#[test]
+fn what_was_named_is_not_hidden() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        for folder in ["", "out", ".."] {
+            let folder = cells.path(folder).to_str().unwrap().to_owned();
+            let cells =
+                Cells { variables: vec![("TMPDIR".to_owned(), folder)], ..Cells::new(user) };
+            cells.sh(&["--rw", "out"], "cat kept.txt && echo x > out/x").expect(0);
+            cells.sh(&["--cow", "."], "cat kept.txt && echo x > out/x").expect(0);
+        }
+    }
+}
+
+/// One who was killed cannot clean up; the next one does.
+#[test]
+fn a_folder_that_was_left_is_removed_by_the_next() {
+    let cells = Cells::new(User::This);
+    let folder = tempfile::tempdir().unwrap();
+    let (left, used) = (folder.path().join("ao-cell-1-1"), folder.path().join("ao-cell-2-2"));
+    for one in [&left, &used] {
+        fs::create_dir_all(one.join("upper/closed")).unwrap();
+        fs::write(one.join("in-use"), "").unwrap();
+    }
+    let lock = fs::File::open(used.join("in-use")).unwrap();
+    lock.lock().unwrap();
+    let cells = cells.variable("TMPDIR", folder.path().to_str().unwrap());
+    cells.sh(&[], "true").expect(0);
+    assert!(!left.exists() && used.exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn a_dry_run_starts_nothing() {
     let cells = Cells::new(User::This);
