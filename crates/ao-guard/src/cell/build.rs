@@ -157,7 +157,10 @@ impl Builder {
         for path in PRIVATE {
             let is_hiding = policy.has(Layer::Masks) || path.starts_with("/dev");
             if is_hiding && Path::new(path).is_dir() {
-                self.put_folder(Path::new(path), FOR_ALL, policy.limits.file_bytes)?;
+                // They are memory, too: the three together are no more than the bound of it.
+                let share = policy.limits.memory_bytes / if path == PRIVATE[0] { 2 } else { 4 };
+                let bytes = policy.limits.file_bytes.min(share);
+                self.put_folder(Path::new(path), FOR_ALL, bytes)?;
                 made.push(path);
             }
         }
