@@ -59,9 +59,7 @@ impl Cells {
 
     /// Gives everything to whoever runs the commands.
     pub(crate) fn settle(&self) {
-        if self.user == User::Ordinary && is_root() {
-            give(self.repo.root());
-        }
+        give_if_root(self.user, self.repo.root());
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -94,6 +92,12 @@ impl Cells {
         arguments.extend(options);
         arguments.extend(["--", "/bin/sh", "-c", script]);
         self.ao(&arguments)
+    }
+}
+
+fn give_if_root(user: User, path: &Path) {
+    if user == User::Ordinary && is_root() {
+        give(path);
     }
 }
 
@@ -328,6 +332,27 @@ fn what_was_named_is_not_hidden() {
             cells.sh(&["--rw", "out"], "cat kept.txt && echo x > out/x").expect(0);
             cells.sh(&["--cow", "."], "cat kept.txt && echo x > out/x").expect(0);
         }
+    }
+}
+
+/// The program itself may lie where everything else is hidden.
+#[test]
+fn a_program_is_found_in_a_hidden_folder() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hidden-{user:?}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy("/bin/echo", folder.join("say")).unwrap();
+        fs::write(folder.join("beside"), "secret").unwrap();
+        give_if_root(user, &folder);
+        let cells = cells.variable("TMPDIR", folder.to_str().unwrap());
+        let say = folder.join("say");
+        let ran = cells.ao(&["-q", "guard", "run", "--", say.to_str().unwrap(), "here"]).expect(0);
+        assert_eq!(ran.stdout, "here\n");
+        let look = format!("ls -A {}", folder.display());
+        let answer = cells.sh(&[], &look).expect(0).json();
+        assert_eq!(answer["stdout"]["text"], "", "{answer}");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
 
