@@ -11,7 +11,8 @@
 //!  └──────── stdout, stderr ──────┘
 //! ```
 //!
-//! What is not reached is said in `docs/guard.md`.
+//! What is not reached is said in `docs/guard.md`. A keeper is for programs that mean well; one that
+//! may not is run in a [`cell`].
 
 pub mod cell;
 mod descent;
