@@ -11,7 +11,8 @@
 //!  └──────── stdout, stderr ──────┘
 //! ```
 //!
-//! What is not reached is said in `docs/guard.md`.
+//! What is not reached is said in `docs/guard.md`. A keeper is for programs that mean well; one that
+//! may not is run in a [`cell`].
 //!
 //! Beside that stand the rules: a [`Policy`] says what may be written, [`shell`] and [`Effect`] what a
 //! command would do, [`ToolCall`] what an agent's host asks. They look, and write nothing.

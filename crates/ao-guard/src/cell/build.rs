@@ -59,8 +59,9 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
     let is_on_top =
         |mask: &Path| rw.iter().chain(&tree).chain(&shown).any(|(root, _)| mask.starts_with(root));
     let masks = || policy.masks.iter().map(Spot::path).filter(|_| policy.has(Layer::Masks));
+    // Closed with everything else, after places were made in them.
     for mask in masks().filter(|mask| !is_on_top(mask)) {
-        at(Layer::Masks, builder.mask(mask))?;
+        at(Layer::Masks, builder.mask(mask, MountAttrFlags::empty()))?;
     }
     for (path, mount) in shown.iter().chain(&rw).chain(&tree) {
         at(Layer::Masks, make_place(path, mount))?;
@@ -85,7 +86,7 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
         at(Layer::ReadOnly, sys::set_mount(mount, "", Reach::AllBelow, set, 0))?;
     }
     for mask in masks().filter(|mask| is_on_top(mask)) {
-        at(Layer::Masks, builder.mask(mask))?;
+        at(Layer::Masks, builder.mask(mask, MountAttrFlags::MOUNT_ATTR_RDONLY))?;
     }
     Ok(())
 }
@@ -157,7 +158,10 @@ impl Builder {
         for path in PRIVATE {
             let is_hiding = policy.has(Layer::Masks) || path.starts_with("/dev");
             if is_hiding && Path::new(path).is_dir() {
-                self.put_folder(Path::new(path), FOR_ALL, policy.limits.file_bytes)?;
+                // They are memory, too: the three together are no more than the bound of it.
+                let share = policy.limits.memory_bytes / if path == PRIVATE[0] { 2 } else { 4 };
+                let bytes = policy.limits.file_bytes.min(share);
+                self.put_folder(Path::new(path), FOR_ALL, bytes)?;
                 made.push(path);
             }
         }
@@ -171,13 +175,13 @@ impl Builder {
 
     /// Hides a folder behind an empty one, and a file behind an empty file. What this user cannot
     /// reach needs no hiding.
-    fn mask(&self, path: &Path) -> io::Result<()> {
+    fn mask(&self, path: &Path, also: MountAttrFlags) -> io::Result<()> {
         let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
         if found.is_symlink() {
             return Ok(());
         }
         if found.is_dir() {
-            let mount = folder(LISTED_ONLY, MASK_BYTES, MountAttrFlags::MOUNT_ATTR_RDONLY)?;
+            let mount = folder(LISTED_ONLY, MASK_BYTES, also)?;
             return self.put(&mount, path);
         }
         let nothing = self.clone_of(Path::new("/dev/null"))?;

@@ -5,6 +5,7 @@
 //! inside talks to the engine outside, which dials by itself: a name is resolved here, and the
 //! program cannot choose an address.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -58,6 +59,9 @@ struct Shared {
     grants: Vec<Grant>,
     refused: Mutex<Vec<Refused>>,
     open: AtomicUsize,
+    /// The outer ends of what is open, to be ended with the cell.
+    outer: Mutex<BTreeMap<u64, TcpStream>>,
+    next: AtomicU64,
     is_closing: AtomicBool,
     sent: AtomicU64,
     received: AtomicU64,
@@ -92,6 +96,8 @@ impl Door {
             grants: grants.to_vec(),
             refused: Mutex::default(),
             open: AtomicUsize::new(0),
+            outer: Mutex::default(),
+            next: AtomicU64::new(0),
             is_closing: AtomicBool::new(false),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
@@ -125,6 +131,9 @@ impl Door {
         }
         for thread in self.threads.drain(..) {
             let _ = thread.join();
+        }
+        for stream in lock(&self.shared.outer).values() {
+            let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
@@ -207,6 +216,17 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
 
 /// Both ways, until one side has had enough.
 fn pump(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
+    let number = shared.next.fetch_add(1, Ordering::Relaxed);
+    lock(&shared.outer).insert(number, outside.try_clone()?);
+    if shared.is_closing.load(Ordering::Relaxed) {
+        let _ = outside.shutdown(Shutdown::Both);
+    }
+    let flowed = both_ways(inside, outside, shared);
+    lock(&shared.outer).remove(&number);
+    flowed
+}
+
+fn both_ways(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     let (from, to, counter) = (outside.try_clone()?, inside.try_clone()?, Arc::clone(shared));
     let back = thread::spawn(move || {
         flow(&from, &to, &counter.received);

@@ -187,9 +187,19 @@ fn is_node(call: i64) -> bool {
     call == libc::SYS_mknodat
 }
 
-/// Their arguments lie in memory, where a filter cannot look; the older calls do the same.
+/// The arguments of the first two lie in memory, where a filter cannot look; the older calls do the
+/// same. What the others make is memory that belongs to no process, and so is weighed by nobody.
 fn absent() -> Rules {
-    [libc::SYS_clone3, libc::SYS_openat2].into_iter().map(|call| (call, Vec::new())).collect()
+    [
+        libc::SYS_clone3,
+        libc::SYS_openat2,
+        libc::SYS_memfd_create,
+        libc::SYS_memfd_secret,
+        libc::SYS_shmget,
+    ]
+    .into_iter()
+    .map(|call| (call, Vec::new()))
+    .collect()
 }
 
 /// Sockets: the internet's, which lead nowhere in a network of one's own, and questions about that

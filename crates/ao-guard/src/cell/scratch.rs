@@ -2,13 +2,18 @@
 
 #![expect(clippy::disallowed_methods, reason = "only in a folder that was made for one cell")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::policy::{CANARY_DIR, CANARY_FILE};
 
+/// What its name begins with.
+const PREFIX: &str = "ao-cell-";
+const LOCK: &str = "in-use";
+/// Of a folder for temporary files, no more are looked at.
+const ENTRIES_MAX: usize = 10_000;
 const OWN: u32 = 0o700;
 const UPPER: &str = "upper";
 const WORK: &str = "work";
@@ -22,17 +27,22 @@ const DEPTH_MAX: usize = 4096;
 #[derive(Debug)]
 pub struct Scratch {
     root: PathBuf,
+    /// Locked as long as somebody uses the folder; the kernel lets go for one who was killed.
+    _in_use: File,
 }
 
 impl Scratch {
     /// Makes it in a folder for temporary files; `name` is to be nobody else's.
     pub fn make(within: &Path, name: &str) -> io::Result<Self> {
         let within = within.canonicalize()?;
-        let root = within.join(name);
+        sweep(&within);
+        let root = within.join(format!("{PREFIX}{name}"));
         let mut own = fs::DirBuilder::new();
         own.mode(OWN);
         own.create(&root)?;
-        let scratch = Self { root };
+        let in_use = File::create(root.join(LOCK))?;
+        in_use.lock()?;
+        let scratch = Self { root, _in_use: in_use };
         for folder in [CANARY_DIR, UPPER, WORK, HOME, TEMPORARY] {
             own.create(scratch.root.join(folder))?;
         }
@@ -79,6 +89,20 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         remove(&self.root);
+    }
+}
+
+/// Removes what others left who were killed before they could.
+fn sweep(within: &Path) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(within).into_iter().flatten().flatten().take(ENTRIES_MAX) {
+        let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user);
+        // One without a lock was made just now, or is none.
+        let lock = File::open(entry.path().join(LOCK)).ok().filter(|_| is_one);
+        if lock.is_some_and(|lock| lock.try_lock().is_ok()) {
+            remove(&entry.path());
+        }
     }
 }
 

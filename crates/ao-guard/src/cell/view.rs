@@ -13,6 +13,9 @@ impl Cell {
         let named = self.outside.hidden.iter().chain(&self.outside.temporary);
         let real = named.filter_map(|path| path.canonicalize().ok());
         let mut masks: Vec<PathBuf> = real.chain([scratch.root().to_owned()]).collect();
+        // What was named is not hidden, whatever it is to others.
+        let named = || self.writable.iter().chain(&self.copied).chain([&self.directory]);
+        masks.retain(|mask| !named().any(|path| path.starts_with(mask)));
         masks.retain(|mask| {
             // These are the cell's own in any case.
             let own = PRIVATE.iter().chain(&["/", RUN]);

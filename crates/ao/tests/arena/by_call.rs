@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::attack::{Attack, Means, Place, Proof};
@@ -493,7 +494,7 @@ const KERNEL: [Made; 20] = [
     }),
 ];
 
-const BOUNDS: [Made; 5] = [
+const BOUNDS: [Made; 8] = [
     said("bounds", "lock a lock", || {
         let file = File::open(format!("{}/.agents/overnight/run.lock", var("W")))?;
         file.lock()?;
@@ -534,6 +535,42 @@ const BOUNDS: [Made; 5] = [
             done()
         })
     },
+    said("bounds", "take memory in nameless files", || {
+        let chunk = vec![1u8; 1 << 20];
+        let mut files = Vec::new();
+        for _ in 0..20 {
+            let name = text("x");
+            let file = call(libc::SYS_memfd_create, [name.as_ptr() as usize, 0, 0, 0, 0, 0])?;
+            let mut file = File::from(raw::owned(file));
+            for _ in 0..20 {
+                file.write_all(&chunk)?;
+            }
+            files.push(file);
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        drop(files);
+        done()
+    }),
+    said("bounds", "take memory in shared segments", || {
+        // Bigger than all that the cell may hold, and gone with it or removed below.
+        let segment = call(libc::SYS_shmget, [0, 400 << 20, 0o1600, 0, 0, 0])?;
+        let removed = call(libc::SYS_shmctl, [segment, 0, 0, 0, 0, 0]);
+        removed?;
+        done()
+    }),
+    said("bounds", "fill the folder for temporary files", || {
+        let chunk = vec![1u8; 1 << 20];
+        let path = format!(
+            "{}/{}",
+            if Path::new("/dev/shm").exists() { "/dev/shm" } else { "/tmp" },
+            var("MARK")
+        );
+        let mut file = File::create(path)?;
+        for _ in 0..350 {
+            file.write_all(&chunk)?;
+        }
+        done()
+    }),
     said("bounds", "two hundred processes", || {
         let mut children = 0;
         for _ in 0..200 {

@@ -59,9 +59,7 @@ impl Cells {
 
     /// Gives everything to whoever runs the commands.
     pub(crate) fn settle(&self) {
-        if self.user == User::Ordinary && is_root() {
-            give(self.repo.root());
-        }
+        give_if_root(self.user, self.repo.root());
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -97,6 +95,12 @@ impl Cells {
     }
 }
 
+fn give_if_root(user: User, path: &Path) {
+    if user == User::Ordinary && is_root() {
+        give(path);
+    }
+}
+
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
@@ -121,19 +125,28 @@ fn as_user(user: User) -> Command {
     }
 }
 
+fn is_for_all(path: &Path) -> bool {
+    let is_open = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o5 == 0o5;
+    path.ancestors().all(is_open)
+}
+
 /// The binary at a place that every user can reach.
 pub(crate) fn binary_for_all() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_ao"));
-        let is_open = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o5 == 0o5;
-        if built.ancestors().all(is_open) {
+        if is_for_all(&built) {
             return built;
         }
-        let folder = tempfile::Builder::new().prefix("ao-for-all").tempdir().unwrap().keep();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-        let copy = folder.join("ao");
-        fs::copy(&built, &copy).unwrap();
+        // The same binary is copied once.
+        let found = fs::metadata(&built).unwrap();
+        let name = format!("ao-for-all-{}-{}", found.ino(), found.mtime());
+        let copy = std::env::temp_dir().join(name);
+        if !copy.exists() {
+            let fresh = std::env::temp_dir().join(format!("ao-fresh-{}", std::process::id()));
+            fs::copy(&built, &fresh).unwrap();
+            fs::rename(&fresh, &copy).unwrap();
+        }
         copy
     })
 }
@@ -314,6 +327,65 @@ fn the_settings_of_the_machine_cannot_be_written() {
         let answer = cells.sh(&[], script).expect(0).json();
         assert_eq!(answer["stdout"]["text"], "", "{answer}");
     }
+}
+
+/// A folder for temporary files may be the work itself.
+#[test]
+fn what_was_named_is_not_hidden() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        for folder in ["", "out", ".."] {
+            let folder = cells.path(folder).to_str().unwrap().to_owned();
+            let cells =
+                Cells { variables: vec![("TMPDIR".to_owned(), folder)], ..Cells::new(user) };
+            cells.sh(&["--rw", "out"], "cat kept.txt && echo x > out/x").expect(0);
+            cells.sh(&["--cow", "."], "cat kept.txt && echo x > out/x").expect(0);
+        }
+    }
+}
+
+/// The program itself may lie where everything else is hidden.
+#[test]
+fn a_program_is_found_in_a_hidden_folder() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        let built = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        if user == User::Ordinary && !is_for_all(built) {
+            println!("left out: an ordinary user cannot reach {}", built.display());
+            continue;
+        }
+        let folder = built.join(format!("hidden-{user:?}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy("/bin/echo", folder.join("say")).unwrap();
+        fs::write(folder.join("beside"), "secret").unwrap();
+        give_if_root(user, &folder);
+        let cells = cells.variable("TMPDIR", folder.to_str().unwrap());
+        let say = folder.join("say");
+        let ran = cells.ao(&["-q", "guard", "run", "--", say.to_str().unwrap(), "here"]).expect(0);
+        assert_eq!(ran.stdout, "here\n");
+        let look = format!("ls -A {}", folder.display());
+        let answer = cells.sh(&[], &look).expect(0).json();
+        assert_eq!(answer["stdout"]["text"], "", "{answer}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// One who was killed cannot clean up; the next one does.
+#[test]
+fn a_folder_that_was_left_is_removed_by_the_next() {
+    let cells = Cells::new(User::This);
+    let folder = tempfile::tempdir().unwrap();
+    let (left, used) = (folder.path().join("ao-cell-1-1"), folder.path().join("ao-cell-2-2"));
+    for one in [&left, &used] {
+        fs::create_dir_all(one.join("upper/closed")).unwrap();
+        fs::write(one.join("in-use"), "").unwrap();
+    }
+    let lock = fs::File::open(used.join("in-use")).unwrap();
+    lock.lock().unwrap();
+    let cells = cells.variable("TMPDIR", folder.path().to_str().unwrap());
+    cells.sh(&[], "true").expect(0);
+    assert!(!left.exists() && used.exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

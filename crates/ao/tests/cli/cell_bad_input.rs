@@ -83,6 +83,8 @@ fn a_command_that_cannot_be_run_is_refused() {
     let ran = cells.ao(&["guard", "run", "--", "./bin/garbage"]).expect(2);
     assert!(ran.stderr.contains("No such file"), "{ran}");
     cells.ao(&["guard", "run"]).expect(2);
+    // A word that only the holder of a cell is started with means nothing to anybody else.
+    cells.ao(&["hold-cell"]).expect(2);
     cells.ao(&["guard", "run", "--"]).expect(2);
 }
 

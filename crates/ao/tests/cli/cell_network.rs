@@ -101,6 +101,31 @@ fn a_granted_address_is_reached_through_proxy_and_forward() {
     }
 }
 
+/// A host that says nothing and hangs on does not hold up the end.
+#[test]
+fn a_connection_ends_with_the_cell() {
+    let cells = Cells::new(User::Ordinary);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let grant = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
+    let script = "python3 -c \"
+import socket,time
+s=socket.create_connection(('127.0.0.1',20001)); s.sendall(b'x'); s.recv(1)\"";
+    let options = ["--net", &grant, "--time", "700ms"];
+    let answer = thread::scope(|scope| {
+        let server = scope.spawn(|| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bytes = Vec::new();
+            // Ends when the other side does.
+            let _ = stream.read_to_end(&mut bytes);
+            bytes
+        });
+        let answer = cells.sh(&options, script).expect(5).json();
+        assert_eq!(server.join().unwrap(), b"x");
+        answer
+    });
+    assert_eq!(answer["limit"], "time", "{answer}");
+}
+
 // proves: GRD-03
 #[test]
 fn anything_else_is_refused_and_said() {

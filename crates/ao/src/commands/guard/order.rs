@@ -92,7 +92,7 @@ impl Order {
 
     /// A folder outside of everything that the command sees.
     pub(super) fn scratch(&self) -> Result<Scratch, Failure> {
-        let name = format!("ao-cell-{}-{}", std::process::id(), clock::now().nanoseconds());
+        let name = format!("{}-{}", std::process::id(), clock::now().nanoseconds());
         let covers = |folder: &Path| {
             let mut seen = self.cell.writable.iter().chain(&self.cell.copied);
             seen.any(|tree| folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree)))
