@@ -55,8 +55,12 @@ fn install() -> Option<Installed> {
     if folder.join("complete").exists() {
         return Some(Installed(folder));
     }
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
+    // What was cut off, and what was pinned before: each is some hundred megabytes.
+    for entry in fs::read_dir(&cache).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        }
     }
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("package.json"), PACKAGE).unwrap();
