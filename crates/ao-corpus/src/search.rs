@@ -227,7 +227,7 @@ mod tests {
     /// The quick way to a place must never differ from the ranking.
     #[test]
     fn a_place_is_the_one_that_search_gives() {
-        const WITHIN: usize = 10;
+        const WITHIN: usize = RERANKED;
         let (mut decided, mut open, mut found) = (0, 0, 0);
         for entries in [1, 30, 400, 3000] {
             let index = index(entries);

@@ -166,11 +166,6 @@ impl Index {
         contest::contest(&self.reader, rows, question, entry, factors, factor_max)
     }
 
-    /// For whoever asks a thousand questions: words are found faster from then on.
-    pub fn prepare(&self) -> Result<(), Broken> {
-        self.reader.prepare().map(drop)
-    }
-
     /// What [`Index::contest`] needs, made as words are asked for.
     pub fn rows(&self) -> Result<Rows, Broken> {
         Ok(Rows::new(self.reader.prepare()?))
