@@ -20,7 +20,7 @@ use rustix::mount::{
 
 use super::layer::Layer;
 use super::policy::{CANARY_DIR, CELL_DIR, Copied, OPEN_DIR, OUTSIDE_DIR, Policy, RUN, Spot};
-use super::rules::{DEVICES, PRIVATE};
+use super::rules::{DEVICES, OWN_FOLDER, PRIVATE};
 use super::sys::{self, Reach};
 
 /// An empty folder takes no more.
@@ -163,6 +163,11 @@ impl Builder {
                 let bytes = policy.limits.file_bytes.min(share);
                 self.put_folder(Path::new(path), FOR_ALL, bytes)?;
                 made.push(path);
+                let own = Path::new(path).join(OWN_FOLDER);
+                if policy.private.iter().any(|private| private.path() == own) {
+                    fs::create_dir(&own)?;
+                    fs::set_permissions(&own, fs::Permissions::from_mode(FOR_ALL))?;
+                }
             }
         }
         let home = Path::new(super::start::HOME);

@@ -58,6 +58,8 @@ pub(super) struct Policy {
     pub(super) writable: Vec<Spot>,
     pub(super) copied: Option<Copied>,
     pub(super) masks: Vec<Spot>,
+    /// Tier A: where temporary files go, the folder that `TMPDIR` names first.
+    pub(super) private: Vec<Spot>,
     /// Tier B: what may be read at all.
     pub(super) readable: Vec<Spot>,
     /// A folder of the outside that belongs to this cell alone.

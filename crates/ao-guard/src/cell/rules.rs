@@ -8,6 +8,7 @@ use landlock::{
 };
 
 use super::policy::{Policy, Spot};
+use super::start::HOME;
 use super::tier::Tier;
 
 /// The first version that also guards truncation.
@@ -20,6 +21,9 @@ pub(super) const DEVICES: [&str; 5] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Private to the cell in tier A.
 pub(super) const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// In a private folder in which something of the machine is shown.
+pub(super) const OWN_FOLDER: &str = "own";
 
 /// What every program needs to read in tier B, where nothing is hidden otherwise.
 pub(super) const SYSTEM: [&str; 11] = [
@@ -65,7 +69,7 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
 fn writable(policy: &Policy) -> Vec<&Path> {
     let mut paths: Vec<&Path> = policy.writable.iter().map(Spot::path).collect();
     if policy.tier == Tier::A {
-        paths.extend(PRIVATE.iter().map(Path::new));
+        paths.extend(policy.private.iter().map(Spot::path).chain([Path::new(HOME)]));
         paths.extend(policy.copied.iter().map(|copied| copied.tree.path()));
     }
     paths

@@ -19,7 +19,7 @@ use super::message::{self, Said};
 use super::order::Cell;
 use super::policy::{Copied, Policy, Spot, Targets};
 use super::report::{Refusal, Report};
-use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
+use super::rules::{ABI_MIN, ABI_SCOPES};
 use super::scratch::Scratch;
 use super::supervise::{Sink, Supervised};
 use super::tier::{Floor, Tier};
@@ -149,9 +149,11 @@ impl Cell {
         targets: Targets,
     ) -> io::Result<Policy> {
         let masks = self.masks(scratch);
+        let shown = self.shown(&masks);
+        let private = Self::private(&shown);
         let mut environment = self.environment.clone();
         let (home, temporary) = match tier {
-            Tier::A => (PathBuf::from(HOME), PathBuf::from(PRIVATE[0])),
+            Tier::A => (PathBuf::from(HOME), private[0].clone()),
             _ => (scratch.home(), scratch.temporary()),
         };
         let mut writable = self.writable.clone();
@@ -179,7 +181,7 @@ impl Cell {
             arguments: self.arguments.clone(),
             environment,
             directory: self.directory.clone().into(),
-            shown: spots(self.shown(&masks)),
+            shown: spots(shown),
             writable: spots(writable),
             copied: self.copied.as_ref().map(|tree| Copied {
                 tree: tree.clone().into(),
@@ -187,6 +189,7 @@ impl Cell {
                 work: scratch.work().into(),
             }),
             masks: spots(masks),
+            private: spots(private),
             readable: spots(readable),
             scratch: scratch.root().into(),
             doors: door::ports(&self.grants),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::order::Cell;
 use super::policy::RUN;
-use super::rules::PRIVATE;
+use super::rules::{OWN_FOLDER, PRIVATE};
 use super::scratch::Scratch;
 
 impl Cell {
@@ -48,6 +48,18 @@ impl Cell {
             }
         }
         shown
+    }
+
+    /// Where temporary files go in tier A. What may be written in a folder may be written in
+    /// everything that is shown beneath it, as far as Landlock goes; a mount that is read-only does
+    /// not stop writing into a pipe. So a folder with something shown in it has one of its own.
+    pub(super) fn private(shown: &[PathBuf]) -> Vec<PathBuf> {
+        let own = |folder: &&str| {
+            let folder = Path::new(folder);
+            let has_shown = shown.iter().any(|path| path.starts_with(folder));
+            if has_shown { folder.join(OWN_FOLDER) } else { folder.to_owned() }
+        };
+        PRIVATE.iter().map(own).collect()
     }
 
     /// Tier B: the work, the program, and what was listed.

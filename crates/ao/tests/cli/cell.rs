@@ -363,7 +363,8 @@ fn a_program_is_found_in_a_hidden_folder() {
         let say = folder.join("say");
         let ran = cells.ao(&["-q", "guard", "run", "--", say.to_str().unwrap(), "here"]).expect(0);
         assert_eq!(ran.stdout, "here\n");
-        let look = format!("ls -A {}", folder.display());
+        // If all of it lies in a hidden folder, not even its name is there.
+        let look = format!("ls -A {} 2>/dev/null || true", folder.display());
         let answer = cells.sh(&[], &look).expect(0).json();
         assert_eq!(answer["stdout"]["text"], "", "{answer}");
         fs::remove_dir_all(&folder).unwrap();
