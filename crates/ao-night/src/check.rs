@@ -12,6 +12,7 @@ use ao_corpus::lineage::{Found, Lineage};
 use ao_corpus::{DOCUMENT_BYTES_MAX, Entry, Kind, Tree, in_parallel};
 use ao_tree::{FILE_BYTES_MAX, shown};
 
+use crate::commands::{Commands, Shell};
 use crate::place::{AGENTS, Place, Standing};
 use crate::verdict::Verdict;
 use crate::work_queue::{self, NEXT_WORK, State};
@@ -25,13 +26,14 @@ const HASH_DIGITS: usize = 64;
 #[derive(Debug)]
 pub struct Checker<'a> {
     place: Place<'a>,
+    commands: Commands<'a>,
     lineage: OnceCell<Result<Lineage, String>>,
     items: OnceCell<Result<Option<HashMap<String, State>>, String>>,
 }
 
 /// Makes one check.
-pub fn check(check: &Check, place: &Place<'_>) -> Verdict {
-    Checker::new(*place).check(check)
+pub fn check(check: &Check, place: &Place<'_>, shell: Shell<'_>) -> Verdict {
+    Checker::new(*place, shell).check(check)
 }
 
 /// What several checks say together: one that is done is enough.
@@ -50,8 +52,9 @@ pub fn overall(verdicts: &[Verdict]) -> Verdict {
 type Looked = Result<Verdict, String>;
 
 impl<'a> Checker<'a> {
-    pub fn new(place: Place<'a>) -> Self {
-        Self { place, lineage: OnceCell::new(), items: OnceCell::new() }
+    pub fn new(place: Place<'a>, shell: Shell<'a>) -> Self {
+        let commands = Commands::new(shell);
+        Self { place, commands, lineage: OnceCell::new(), items: OnceCell::new() }
     }
 
     pub fn check(&self, check: &Check) -> Verdict {
@@ -64,7 +67,7 @@ impl<'a> Checker<'a> {
             Check::Entry { entry } => self.entry(entry),
             Check::FindingOpen { finding } => self.finding(finding),
             Check::QueueItemOpen { item } => self.item(item),
-            Check::Shell { .. } => Err("shell checks wait for the cell".into()),
+            Check::Shell { command } => Ok(self.commands.check(command)),
             Check::Other(_) => Err("this check is not known here".into()),
         };
         looked.unwrap_or_else(Verdict::NotChecked)
@@ -73,6 +76,20 @@ impl<'a> Checker<'a> {
     /// All checks of a packet in their order.
     pub fn check_all(&self, checks: &[Check]) -> Vec<Verdict> {
         checks.iter().map(|check| self.check(check)).collect()
+    }
+
+    /// Runs the commands of these checks: what they say is known then, and takes no more time.
+    pub fn run_commands(&self, checks: &[Check]) {
+        for check in checks {
+            if let Check::Shell { command } = check {
+                self.commands.check(command);
+            }
+        }
+    }
+
+    /// How many commands were not answered, and why the first of them was not.
+    pub(crate) fn unanswered(&self) -> Option<(usize, String)> {
+        self.commands.unanswered()
     }
 
     fn path(&self, path: &str, wanted: Wanted) -> Looked {

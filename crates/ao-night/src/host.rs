@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use ao_guard::cell::Cells;
 use ao_guard::{Keeper, NotFound, Program};
 
 /// Which family of systems it is.
@@ -17,6 +18,8 @@ pub enum System {
 #[derive(Debug, Clone)]
 pub struct Host {
     pub keeper: Keeper,
+    /// For programs that are not trusted to do only what they are for.
+    pub cells: Cells,
     pub system: System,
     /// The id of this process.
     pub process: u32,

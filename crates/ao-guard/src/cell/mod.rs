@@ -14,6 +14,7 @@
 mod attack;
 mod build;
 mod calls;
+mod cells;
 mod confine;
 mod door;
 mod filter;
@@ -38,6 +39,7 @@ mod tier;
 mod view;
 mod writes;
 
+pub use cells::{Around, Caught, Cells};
 pub use grant::{BadGrant, Grant};
 pub(crate) use holder::serve;
 pub use layer::{Layer, Missing};

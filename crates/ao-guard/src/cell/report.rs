@@ -107,6 +107,8 @@ pub enum Refusal {
     Io(#[from] io::Error),
     #[error("the holder of the cell was ended from outside")]
     HolderLost,
+    #[error("this is a cell already, and a cell has none in it")]
+    Inside,
 }
 
 fn shown(missing: &[Missing]) -> String {

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::order::Cell;
 use super::policy::{CANARY_DIR, CANARY_FILE};
 
 /// What its name begins with.
@@ -49,6 +50,17 @@ impl Scratch {
         // A merged tree has the mode of its upper folder at first.
         fs::write(scratch.root.join(CANARY_DIR).join(CANARY_FILE), "outside\n")?;
         Ok(scratch)
+    }
+
+    /// Makes it in the first of these folders that the program of this cell may not write.
+    pub fn beside(cell: &Cell, folders: &[PathBuf], name: &str) -> io::Result<Self> {
+        let covers = |folder: &Path| {
+            let mut seen = cell.writable.iter().chain(&cell.copied);
+            seen.any(|tree| folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree)))
+        };
+        let free = folders.iter().find(|folder| !covers(folder));
+        let folder = free.ok_or_else(|| io::Error::other("all are writable for the command"))?;
+        Self::make(folder, name)
     }
 
     pub fn root(&self) -> &Path {

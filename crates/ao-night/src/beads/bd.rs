@@ -3,12 +3,13 @@
 //! Its JSON comes plain, or wrapped as `{"schema_version", "data"}`, or, from some versions, with a
 //! list under `items`; all are read.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::{MorningPacket, Severity, WorkType};
-use ao_guard::{Bounds, Ended, How};
+use ao_guard::cell::{Caught, Finish, Limit, Limits};
 use serde_json::{Value, json};
 
 use super::text::Text;
@@ -20,22 +21,8 @@ const MARK_KEY: &str = "dream_packet_text";
 const ID_CHARS_MAX: usize = 128;
 /// What a note repeats of a complaint.
 const COMPLAINT_CHARS_MAX: usize = 200;
-/// What `bd` may know: who works here, where things are, and what is set for itself.
-const GRANTED: [&str; 13] = [
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LOGNAME",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_STATE_HOME",
-];
+/// What `bd` may know besides what every program in a cell does: where its settings are.
+const GRANTED: [&str; 1] = ["XDG_CONFIG_HOME"];
 const GRANTED_PREFIXES: [&str; 2] = ["BEADS_", "BD_"];
 
 /// What went wrong with one call.
@@ -61,8 +48,12 @@ pub(super) struct Bead {
 pub(super) struct Bd<'a> {
     pub(super) host: &'a Host,
     pub(super) path: PathBuf,
-    pub(super) call: Bounds,
+    /// Its own folder, the one place that it may write.
+    pub(super) folder: PathBuf,
+    pub(super) call: Limits,
     pub(super) stop: &'a AtomicBool,
+    /// So many processes it left behind; they were ended.
+    pub(super) left_behind: Cell<u32>,
 }
 
 impl Bd<'_> {
@@ -122,23 +113,38 @@ impl Bd<'_> {
             GRANTED.contains(&name)
                 || GRANTED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         };
-        let program =
-            self.host.program(self.path.clone(), may_see).arguments([verb]).arguments(words);
-        let ended = self.host.keeper.run(&program, self.call, self.stop);
-        let ended = ended.map_err(|error| Trouble { what: error.to_string(), is_final: true })?;
-        let (what, is_final) = match ended.how {
-            How::Exited(0) => match serde_json::from_slice(&ended.stdout) {
+        let cells = &self.host.cells;
+        let mut cell = cells.cell(self.path.clone());
+        cell.arguments =
+            [verb.into()].into_iter().chain(words.into_iter().map(Into::into)).collect();
+        let known = self.host.environment.iter();
+        let known = known.filter(|(name, _)| name.to_str().is_some_and(may_see));
+        cell.environment.extend(known.cloned());
+        cell.writable = vec![self.folder.clone()];
+        cell.limits = self.call;
+        let caught = cells.run(&cell, self.stop).map_err(|refusal| {
+            let why = ao_tree::shown(&refusal.to_string());
+            Trouble {
+                what: format!("bd was not run: there is no cell for it: {why}"),
+                is_final: true,
+            }
+        })?;
+        self.left_behind.set(self.left_behind.get().saturating_add(caught.report.left_behind));
+        let (what, is_final) = match caught.report.finish {
+            Finish::Exited(0) => match serde_json::from_slice(&caught.stdout) {
                 Ok(answer) => return Ok(answer),
                 Err(_) => return Err(unreadable(verb)),
             },
-            How::Exited(code) => (format!("failed with {code}{}", complaint(&ended)), false),
-            How::Signalled(signal) => (format!("was ended by signal {signal}"), false),
-            How::TooMuchOutput => ("said too much and was ended".to_owned(), false),
-            How::TimedOut => {
+            Finish::Exited(code) => (format!("failed with {code}{}", complaint(&caught)), false),
+            Finish::Signalled(signal) => (format!("was ended by signal {signal}"), false),
+            Finish::Ended(Limit::Output) => ("said too much and was ended".to_owned(), false),
+            Finish::Ended(Limit::Time) => {
                 let seconds = self.call.time.as_secs_f64();
                 (format!("did not answer within {seconds} s and was ended"), true)
             }
-            How::Stopped => ("was ended because the run is ending".to_owned(), true),
+            Finish::Ended(limit) => (format!("went over its bound of {limit} and was ended"), true),
+            Finish::Stopped => ("was ended because the run is ending".to_owned(), true),
+            Finish::Lost => ("was ended from outside".to_owned(), true),
         };
         Err(Trouble { what: format!("`bd {verb}` {what}"), is_final })
     }
@@ -150,7 +156,7 @@ fn unreadable(verb: &str) -> Trouble {
 }
 
 /// The first line of what it complained about, with a colon before it.
-fn complaint(ended: &Ended) -> String {
+fn complaint(ended: &Caught) -> String {
     let said = if ended.stderr.trim_ascii().is_empty() { &ended.stdout } else { &ended.stderr };
     let text = match serde_json::from_slice::<Value>(said) {
         Ok(Value::Object(fields)) => match fields.get("error") {

@@ -5,24 +5,35 @@
 //! did with a bead counts more than what the night has to say: a closed one stays closed, one whose
 //! text was changed keeps it, and its state, priority and labels are nobody's business here.
 //!
+//! `bd` runs in a cell: its own folder is the one place that it writes, and it reaches nobody.
+//!
 //! Whatever goes wrong is told and not made worse: what was linked stays linked, and the night
 //! goes on.
 
 mod bd;
 mod text;
 
+use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_contract::{MorningPacket, StepStatus};
-use ao_guard::Bounds;
+use ao_guard::cell::Limits;
 
 use crate::host::Host;
 use bd::{Bd, Bead, Trouble};
 use text::Text;
 
 /// How far one call of `bd` may go.
-pub const CALL: Bounds = Bounds { time: Duration::from_secs(20), output_bytes: 4 * 1024 * 1024 };
+pub const CALL: Limits = Limits {
+    time: Duration::from_secs(20),
+    output_bytes: 4 * 1024 * 1024,
+    memory_bytes: 2 * 1024 * 1024 * 1024,
+    processes: 256,
+    file_bytes: 1024 * 1024 * 1024,
+};
+/// Where `bd` keeps its beads, beneath the repository.
+const FOLDER: &str = ".beads";
 
 /// What a sync did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +48,8 @@ pub struct BeadSync {
     pub kept: Vec<String>,
     /// Beads that a person closed; they stay closed.
     pub closed: Vec<String>,
+    /// Processes that `bd` left behind, and that were ended.
+    pub left_behind: u32,
     pub outcome: Outcome,
 }
 
@@ -81,6 +94,12 @@ impl BeadSync {
         for (ids, what) in named.into_iter().filter(|(ids, _)| !ids.is_empty()) {
             parts.push(format!("{} {what}", ids.join(", ")));
         }
+        if self.left_behind > 0 {
+            parts.push(format!(
+                "processes that bd left behind and that were ended: {}",
+                self.left_behind
+            ));
+        }
         let linked = format!("{} linked", self.linked());
         let done =
             if parts.is_empty() { linked } else { format!("{linked}: {}", parts.join("; ")) };
@@ -110,7 +129,7 @@ enum Fate {
 pub fn sync(
     host: &Host,
     packets: &mut [MorningPacket],
-    call: Bounds,
+    call: Limits,
     stop: &AtomicBool,
 ) -> BeadSync {
     let mut done = BeadSync::default();
@@ -124,7 +143,15 @@ pub fn sync(
             return done;
         }
     };
-    let bd = Bd { host, path, call, stop };
+    let folder = match host.cells.own_folder(&host.repository.join(FOLDER)) {
+        Ok(folder) => folder,
+        Err(why) => {
+            let why = ao_tree::shown(&why);
+            done.outcome = Outcome::SoftFail(format!("no beads: bd has no folder here: {why}"));
+            return done;
+        }
+    };
+    let bd = Bd { host, path, folder, call, stop, left_behind: Cell::new(0) };
     let mut troubles: Vec<Trouble> = Vec::new();
     let mut left_out = 0;
     for packet in packets {
@@ -154,6 +181,7 @@ pub fn sync(
             }
         }
     }
+    done.left_behind = bd.left_behind.get();
     done.outcome = outcome(&troubles, left_out);
     done
 }

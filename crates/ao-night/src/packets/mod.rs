@@ -27,6 +27,7 @@ use ao_corpus::Tree;
 
 use crate::check::Checker;
 use crate::command::Template;
+use crate::commands::Shell;
 use crate::place::Place;
 use crate::queue::QueueItem;
 use crate::verdict::Verdict;
@@ -68,6 +69,8 @@ pub struct Sources<'a> {
     /// The metrics before the first iteration and after the last.
     pub fitness_before: Option<&'a Fitness>,
     pub fitness_after: Option<&'a Fitness>,
+    /// For the checks that are commands.
+    pub shell: Shell<'a>,
 }
 
 /// The packets of a night, and what became of the rest.
@@ -81,6 +84,8 @@ pub struct Gathered {
     pub dropped: Vec<DroppedPacket>,
     /// Lines and items of the work queue that cannot be read.
     pub unread: u64,
+    /// How many checks that are commands were not answered, and why the first of them was not.
+    pub unanswered: Option<(usize, String)>,
 }
 
 /// What is known of the work queue while leads are gathered.
@@ -108,7 +113,7 @@ pub fn gather(sources: &Sources<'_>) -> Gathered {
     }
     lead::rank(&mut leads);
 
-    let checker = Checker::new(sources.place);
+    let checker = Checker::new(sources.place, sources.shell);
     let mut leads = lead::Ranked::new(leads);
     while gathered.packets.len() < PACKETS_MAX
         && let Some(lead) = leads.next(&gathered.packets)
@@ -128,6 +133,7 @@ pub fn gather(sources: &Sources<'_>) -> Gathered {
             gathered.packets.push(draft.finish(sources, &lead, 0));
         }
     }
+    gathered.unanswered = checker.unanswered();
     for lead in leads.rest() {
         *gathered.left_out.entry(lead.source_name()).or_default() += 1;
     }

@@ -1,5 +1,6 @@
 //! What the night hands over to the morning: packets, their beads, and their places in the queue.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use super::background::{Halt, in_background};
 use super::{Run, Stopped};
+use crate::commands::Shell;
 use crate::packets::{Asked, Gathered, Sources, gather, queued};
 use crate::place::Place;
 use crate::sync::{Night, sync};
@@ -29,6 +31,7 @@ impl Run<'_> {
         let before = self.iterations.iter().find(|one| !one.fitness_before.is_empty());
         let before = before.map(|one| one.fitness_before.clone());
         let after = self.fitness_now();
+        let cells = self.host.cells.clone();
         let done = self.work_on(&name, move |work| {
             let tree = Tree::list(&work.agents).map_err(|error| error.to_string())?;
             let next_work = read_queue(&work.agents);
@@ -49,6 +52,7 @@ impl Run<'_> {
                 health: health.as_ref(),
                 fitness_before: before.as_ref(),
                 fitness_after: after.as_ref(),
+                shell: Shell::In(&cells),
             };
             Ok(gather(&sources))
         })?;
@@ -100,7 +104,11 @@ impl Run<'_> {
             }
         }
         let left: u64 = gathered.left_out.values().sum();
-        let note = format!("{} packets, {left} left out", gathered.packets.len());
+        let mut note = format!("{} packets, {left} left out", gathered.packets.len());
+        if let Some((count, why)) = &gathered.unanswered {
+            let _ =
+                write!(note, "; shell checks without an answer: {count}, the first since {why}");
+        }
         let path = self.summary.artifacts.get("morning_packets_json").cloned();
         if let Some(step) = self.step(&name) {
             step.artifact = path;

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use ao_contract::{MorningPacket, StepStatus};
-use ao_guard::Bounds;
+use ao_guard::cell::Limits;
 use ao_night::System;
 use ao_night::beads::{self, BeadSync, Outcome};
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::bed::Bed;
 
 /// For a stand-in that hangs. One that does not is through by then.
-const SHORT: Bounds = Bounds { time: Duration::from_secs(2), output_bytes: 64 * 1024 };
+const SHORT: Limits =
+    Limits { time: Duration::from_secs(2), output_bytes: 64 * 1024, ..beads::CALL };
 
 fn packet(id: &str, title: &str) -> MorningPacket {
     serde_json::from_value(json!({
@@ -50,7 +51,7 @@ impl Beads {
         self.sync_within(packets, beads::CALL)
     }
 
-    fn sync_within(&self, packets: &mut [MorningPacket], call: Bounds) -> BeadSync {
+    fn sync_within(&self, packets: &mut [MorningPacket], call: Limits) -> BeadSync {
         beads::sync(&self.bed.host(System::Linux), packets, call, &false.into())
     }
 
@@ -236,7 +237,7 @@ fn bd_gets_what_is_granted_and_no_more() {
     for call in beads.calls() {
         let mut names: Vec<_> = call["environment"].as_array().unwrap().clone();
         names.sort_by_key(ToString::to_string);
-        assert_eq!(names, ["BEADS_DIR", "HOME", "PATH"]);
+        assert_eq!(names, ["AO_CELL", "BEADS_DIR", "HOME", "PATH", "TMPDIR"]);
     }
 }
 
@@ -315,7 +316,7 @@ fn an_answer_that_cannot_be_read_makes_nothing() {
         beads.sync(&mut packets()[..1]);
         beads.set(&json!({ "trouble": { "verb": "list", "after": 0, "kind": kind } }));
         let mut again = packets();
-        let sync = beads.sync_within(&mut again, Bounds { time: beads::CALL.time, ..SHORT });
+        let sync = beads.sync_within(&mut again, Limits { time: beads::CALL.time, ..SHORT });
         let expected = match kind {
             "half" => "3 not linked: `bd list` gave an answer that cannot be read",
             _ => "3 not linked: `bd list` said too much and was ended",

@@ -1,11 +1,12 @@
 //! A repository, and a directory of programs that stand in for others.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ao_guard::Keeper;
+use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
 use ao_night::{Host, System};
 
 /// A test that is not through by then will never be.
@@ -19,7 +20,7 @@ pub(crate) struct Bed {
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        let bed = Self { dir: tempfile::tempdir().unwrap() };
+        let bed = Self { dir: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
         for name in ["repo/.beads", "bin"] {
             fs::create_dir_all(bed.at(name)).unwrap();
         }
@@ -32,7 +33,7 @@ impl Bed {
 
     /// Puts the stand-in on the path by another name.
     pub(crate) fn install(&self, name: &str) {
-        symlink(STAND_IN, self.at("bin").join(name)).unwrap();
+        fs::hard_link(STAND_IN, self.at("bin").join(name)).unwrap();
     }
 
     /// Puts a script of the shell on the path.
@@ -46,6 +47,7 @@ impl Bed {
         let path = self.at("bin").into_os_string();
         Host {
             keeper: Keeper::new(STAND_IN),
+            cells: self.cells(),
             system,
             process: std::process::id(),
             environment: vec![
@@ -55,6 +57,24 @@ impl Bed {
                 ("SECRET_TOKEN".into(), "hush".into()),
             ],
             repository: self.at("repo"),
+        }
+    }
+
+    pub(crate) fn cells(&self) -> Cells {
+        let mut pattern = Cell::new("", self.at("repo"));
+        pattern.environment = vec![("PATH".into(), self.at("bin").into())];
+        pattern.outside = Outside {
+            shown: vec![self.at("repo")],
+            readable: vec![self.at("bin")],
+            ..Outside::default()
+        };
+        Cells {
+            holder: STAND_IN.into(),
+            temporary: vec![self.at("")],
+            name: std::process::id().to_string(),
+            place: Place { knowledge: ".agents".into(), ..Place::default() },
+            pattern,
+            around: Around::Nothing,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use ao_contract::{Defrag, Fitness, MetricsHealth, MorningPacket};
 use ao_corpus::Tree;
-use ao_night::{Asked, Gathered, Sources, Template, gather, queue, queued, yields};
+use ao_night::{Asked, Gathered, Shell, Sources, Template, gather, queue, queued, yields};
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
@@ -56,6 +56,7 @@ impl Night {
             health: health.as_ref(),
             fitness_before: before.as_ref(),
             fitness_after: after.as_ref(),
+            shell: Shell::Never("not here"),
         })
     }
 }
@@ -320,7 +321,10 @@ fn what_the_night_saw_is_told_with_its_numbers() {
     let checks = &gathered.packets[2].still_true;
     let said = |ground: &Ground| {
         ao_night::overall(
-            &checks.iter().map(|c| ao_night::check(c, &ground.place())).collect::<Vec<_>>(),
+            &checks
+                .iter()
+                .map(|c| ao_night::check(c, &ground.place(), Shell::Never("not here")))
+                .collect::<Vec<_>>(),
         )
     };
     assert_eq!(said(&ground), ao_night::Verdict::True);

@@ -105,6 +105,20 @@ fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
+/// Gives a folder that is not the repository's to whoever runs the commands.
+pub(crate) fn give_to(cells: &Cells, path: &Path) {
+    give_if_root(cells.user, path);
+}
+
+/// Whether a process has this word on its command line.
+pub(crate) fn is_running(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    processes.into_iter().any(|process| {
+        let line = fs::read(process.join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|found| found == word.as_bytes())
+    })
+}
+
 pub(crate) fn give(path: &Path) {
     std::os::unix::fs::lchown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
     if path.is_dir() && !path.is_symlink() {

@@ -86,7 +86,7 @@ fn what_is_no_longer_true_is_said_first() {
 }
 
 #[test]
-fn checks_are_made_by_ao_and_shell_checks_are_not() {
+fn checks_are_made_by_ao_and_its_tree_stays_as_it_is() {
     let repo = TestRepo::new();
     let checks = json!([
         { "kind": "path-exists", "path": ".agents/learnings/a.md" },
@@ -94,7 +94,7 @@ fn checks_are_made_by_ao_and_shell_checks_are_not() {
         { "kind": "text-in-file", "path": ".agents/learnings/a.md", "text": "odd_key" },
         { "kind": "entry", "entry": "b" },
         { "kind": "queue-item-open", "item": "nw-1" },
-        { "kind": "shell", "command": "touch pwned" },
+        { "kind": "shell", "command": "touch pwned || exit 0" },
         { "kind": "path-exists", "path": "../../etc/passwd" },
         { "kind": "file-hash", "path": ".agents/learnings/a.md", "hash": "0".repeat(64) },
         { "kind": "full-moon" },
@@ -108,8 +108,7 @@ fn checks_are_made_by_ao_and_shell_checks_are_not() {
         .map(|c| c["verdict"].as_str().unwrap())
         .collect();
     let no = "not-checked";
-    assert_eq!(said, ["true", "done", "true", "true", "done", no, no, "done", no]);
-    assert_eq!(json["still_true"][5]["why"], "shell checks wait for the cell");
+    assert_eq!(said, ["true", "done", "true", "true", "done", "true", no, "done", no]);
     assert!(!repo.root().join("pwned").exists());
     assert_eq!(json["packet"]["still_true"][8], json!({ "kind": "full-moon" }), "kept");
 }

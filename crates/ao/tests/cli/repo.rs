@@ -171,9 +171,7 @@ impl TestRepo {
 
     /// All files beneath `.agents/`.
     pub(crate) fn everything(&self) -> Tree {
-        let mut tree = Tree::new();
-        walk(&self.agents(), "", &mut tree);
-        tree
+        files(&self.agents())
     }
 
     /// Starts `tree apply` and lets it come as far as it can while a reader holds `commit.lock`:
@@ -223,6 +221,13 @@ impl Stopped {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
+}
+
+/// All files beneath a folder.
+pub(crate) fn files(folder: &Path) -> Tree {
+    let mut tree = Tree::new();
+    walk(folder, "", &mut tree);
+    tree
 }
 
 fn walk(dir: &Path, prefix: &str, tree: &mut Tree) {

@@ -437,7 +437,7 @@ fn the_checks_of_a_packet_are_made_when_the_report_is_read() {
     let repo = TestRepo::new();
     let mut summary = v2();
     assert!(!repo.shown(&summary).1.contains("Not checked"));
-    summary["morning_packets"][0]["still_true"] = json!([{ "kind": "shell", "command": "true" }]);
+    summary["morning_packets"][0]["still_true"] = json!([{ "kind": "full-moon" }]);
     let (markdown, text) = repo.shown(&summary);
     assert!(text.contains("Not checked again: "), "{text}");
     assert!(markdown.contains("**Not checked again:**"), "{markdown}");

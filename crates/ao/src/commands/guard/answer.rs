@@ -173,6 +173,8 @@ pub(super) fn refused(refusal: &Refusal) -> Failure {
             .hint("the program did not run to its end or was not started; do not trust this machine with it before the layer that is named holds"),
         Refusal::NotStarted { .. } => Failure::new(Exit::Usage, message)
             .hint("nothing was started; the kernel's reason is named"),
+        Refusal::Inside => Failure::new(Exit::Preflight, message)
+            .hint("nothing was started; run the command as it is: it is held by this cell"),
         Refusal::Io(_) | Refusal::HolderLost => Failure::new(Exit::Failed, message)
             .hint("everything in the cell was ended; run the command again"),
     }

@@ -8,7 +8,7 @@ mod install;
 mod kept;
 mod log;
 mod order;
-mod place;
+pub(crate) mod place;
 mod policy;
 mod run;
 

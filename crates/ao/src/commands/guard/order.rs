@@ -86,25 +86,16 @@ impl Order {
             processes: arguments.procs,
             ..Limits::default()
         };
-        weaken(&mut cell);
+        place::weaken(&mut cell);
         Ok(Self { cell, repository })
     }
 
     /// A folder outside of everything that the command sees.
     pub(super) fn scratch(&self) -> Result<Scratch, Failure> {
-        let name = format!("{}-{}", std::process::id(), clock::now().nanoseconds());
-        let covers = |folder: &Path| {
-            let mut seen = self.cell.writable.iter().chain(&self.cell.copied);
-            seen.any(|tree| folder.canonicalize().is_ok_and(|folder| folder.starts_with(tree)))
-        };
-        let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-        let free = folders.iter().find(|folder| !covers(folder));
-        let fail = |why: &dyn std::fmt::Display| {
-            Failure::new(Exit::Preflight, format!("no folder for the cell: {why}"))
+        Scratch::beside(&self.cell, &place::temporary(), &place::name()).map_err(|error| {
+            Failure::new(Exit::Preflight, format!("no folder for the cell: {error}"))
                 .hint("nothing was started; name a folder for temporary files with TMPDIR")
-        };
-        let folder = free.ok_or_else(|| fail(&"all are writable for the command"))?;
-        Scratch::make(folder, &name).map_err(|error| fail(&error))
+        })
     }
 
     /// All entries of the writable places. Before the start these names must not be in them.
@@ -239,22 +230,3 @@ fn program(
     }
     program.canonicalize().map_err(|error| bad(error.to_string()))
 }
-
-/// Tests see that a wall is missed when it is left out, and build the weaker tiers. Not in a
-/// binary that is released.
-#[cfg(debug_assertions)]
-fn weaken(cell: &mut Cell) {
-    use ao_guard::cell::Tier;
-    let value = |name: &str| std::env::var(name).ok();
-    cell.broken =
-        value("AO_CELL_TEST_WITHOUT").and_then(|name| ao_guard::cell::Layer::by_name(&name));
-    cell.landlock_max = value("AO_CELL_TEST_LANDLOCK").and_then(|version| version.parse().ok());
-    cell.forced = match value("AO_CELL_TEST_TIER").as_deref() {
-        Some("B") => Some(Tier::B),
-        Some("D") => Some(Tier::D),
-        _ => None,
-    };
-}
-
-#[cfg(not(debug_assertions))]
-fn weaken(_: &mut Cell) {}

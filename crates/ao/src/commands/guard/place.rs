@@ -1,10 +1,13 @@
 //! What is hidden from a program in a cell, and what it is given of the environment.
+//!
+//! The one place that says so, for `ao guard run` and for the programs of the night.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use ao_guard::cell::{Outside, Place};
+use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
 
+use crate::clock;
 use crate::repo::{AGENTS, STATE};
 
 /// Given to every program, where they are set; everything else by `--env NAME`.
@@ -58,6 +61,48 @@ const OF_THE_ENGINE: [&str; 2] = [STATE, "ao"];
 const HELD: [&str; 7] = ["learnings", "findings", "patterns", "knowledge", "rpi", STATE, "ao"];
 const RUNTIME_FOLDERS: [&str; 2] = ["/var/run", "/var/tmp"];
 
+/// There in every cell of tier A.
+const INSIDE: &str = "/run/ao-cell";
+/// Where nobody says where programs are. An empty `PATH` would mean the current directory.
+const PROGRAMS: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Cells for the programs that `ao` runs by itself in a repository.
+pub(crate) fn cells(root: &Path) -> Cells {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = match ao_guard::trusted_path(&path, root) {
+        none if none.is_empty() => PROGRAMS.into(),
+        path => path,
+    };
+    let mut pattern = Cell::new("", root);
+    pattern.environment = environment(&[], &path);
+    pattern.outside = outside(&repositories(root), root, &path);
+    weaken(&mut pattern);
+    Cells {
+        holder: "/proc/self/exe".into(),
+        temporary: temporary(),
+        name: name(),
+        place: place(),
+        pattern,
+        around: around(),
+    }
+}
+
+/// Where a cell may have its folder.
+pub(super) fn temporary() -> Vec<PathBuf> {
+    vec![std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()]
+}
+
+/// Nobody else's, at this moment.
+pub(super) fn name() -> String {
+    format!("{}-{}", std::process::id(), clock::now().nanoseconds())
+}
+
+/// Whether this process is in a cell itself.
+pub(crate) fn around() -> Around {
+    let is_inside = std::env::var_os("AO_CELL").is_some() || Path::new(INSIDE).exists();
+    if is_inside { Around::Cell } else { Around::Nothing }
+}
+
 pub(super) fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
@@ -105,3 +150,22 @@ pub(super) fn environment(named: &[String], path: &OsStr) -> Vec<(OsString, OsSt
     }
     variables
 }
+
+/// Tests see that a wall is missed when it is left out, and build the weaker tiers. Not in a
+/// binary that is released.
+#[cfg(debug_assertions)]
+pub(super) fn weaken(cell: &mut Cell) {
+    use ao_guard::cell::Tier;
+    let value = |name: &str| std::env::var(name).ok();
+    cell.broken =
+        value("AO_CELL_TEST_WITHOUT").and_then(|name| ao_guard::cell::Layer::by_name(&name));
+    cell.landlock_max = value("AO_CELL_TEST_LANDLOCK").and_then(|version| version.parse().ok());
+    cell.forced = match value("AO_CELL_TEST_TIER").as_deref() {
+        Some("B") => Some(Tier::B),
+        Some("D") => Some(Tier::D),
+        _ => None,
+    };
+}
+
+#[cfg(not(debug_assertions))]
+pub(super) fn weaken(_: &mut Cell) {}

@@ -8,18 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ao_contract::Exit;
-use ao_guard::cell::{Floor, Grant, Sink, Source, between, upper_writes};
+use ao_guard::cell::{Around, Floor, Grant, Refusal, Sink, Source, between, upper_writes};
 
 use super::answer::{self, Told};
 use super::kept::Kept;
 use super::order::Order;
+use super::place;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::AGENTS;
 
-/// There in every cell of tier A.
-const INSIDE: &str = "/run/ao-cell";
 const NAMES_IN_WRITABLE: [&str; 2] = [".git", AGENTS];
 
 /// Run a command in a cell: it writes only where it may, and reaches nobody
@@ -88,12 +87,8 @@ pub(crate) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<u8, Failure> {
-    if is_inside() {
-        return Err(Failure::new(
-            Exit::Preflight,
-            "this is a cell already, and a cell has none in it",
-        )
-        .hint("nothing was started; run the command as it is: it is held by this cell"));
+    if place::around() == Around::Cell {
+        return Err(answer::refused(&Refusal::Inside));
     }
     let order = Order::resolve(arguments, global)?;
     if global.dry_run {
@@ -157,11 +152,6 @@ pub(crate) fn run(
         limits,
     };
     Ok(answer::tell(&told, is_json, printer))
-}
-
-/// Whether this process is in a cell itself.
-fn is_inside() -> bool {
-    std::env::var_os("AO_CELL").is_some() || Path::new(INSIDE).exists()
 }
 
 /// What the command says goes on as it is, but a terminal is not acted upon.

@@ -1,6 +1,7 @@
 //! `ao overnight`: the night, and the morning after.
 
 mod packet;
+mod provenance;
 mod report;
 mod start;
 mod status;

@@ -7,6 +7,7 @@ use ao_night::{Checker, Place, Shelved, Verdict, asked, brief, find_packet, over
 use ao_tree::shown;
 use serde_json::json;
 
+use super::provenance::Provenance;
 use crate::cli::Global;
 use crate::config;
 use crate::failure::Failure;
@@ -23,7 +24,8 @@ const IDS_SHOWN_MAX: usize = 20;
   ao overnight packet 0d9f | claude -p         hand it to an agent
   ao --json overnight packet 0d9f --output-dir /tmp/night
 
-The checks that the packet carries are made again: work that is done meanwhile says so first.")]
+The checks that the packet carries are made again: work that is done meanwhile says so first.
+Those that are commands run in a cell, which writes nothing and reaches nobody.")]
 pub(crate) struct Arguments {
     /// The id of the packet, or its beginning
     #[arg(value_name = "ID")]
@@ -64,10 +66,13 @@ pub(crate) fn run(
             shown(&run)
         ));
     }
+    let agents = repo.agents();
+    let provenance = Provenance::of(&output_dir, Some(&repo));
+    let checker = Checker::new(Place { root: &repo.root, agents: &agents }, provenance.shell());
+    // A commit does not wait for what a packet wants to be run.
+    checker.run_commands(&packet.still_true);
     // What is checked is one generation of the corpus.
     let (_door, _readers) = repo.read()?;
-    let agents = repo.agents();
-    let checker = Checker::new(Place { root: &repo.root, agents: &agents });
     let verdicts = checker.check_all(&packet.still_true);
     answer(&packet, &verdicts, printer);
     Ok(Exit::Done)

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use ao_contract::{Exit, RunStatus, Summary};
 use ao_night::report::{self, ALERT, HEADINGS, Run, STRUCK};
-use ao_night::{Checker, Place, Verdict, Verdicts, overall};
+use ao_night::{Checker, Place, Shell, Verdict, Verdicts, overall};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::provenance::Provenance;
 use super::summary_file::SummaryFile;
 use crate::cli::Global;
 use crate::config;
@@ -75,7 +76,8 @@ pub(crate) fn run(
     };
     let file = SummaryFile::read(&path)?;
     let run = life(&file.summary, repo.as_ref());
-    let verdicts = verdicts(&file.summary, repo.as_ref());
+    let provenance = Provenance::of(&file.path, repo.as_ref());
+    let verdicts = verdicts(&file.summary, repo.as_ref(), provenance.shell());
     let text = match arguments.format.unwrap_or(Format::Text) {
         Format::Md => report::markdown(&file.summary, &verdicts, run),
         Format::Text => painted(&report::text(&file.summary, &verdicts, run, columns())),
@@ -107,10 +109,10 @@ fn life(summary: &Summary, repo: Option<&Repo>) -> Run {
 }
 
 /// Makes the packets' checks again, here and now.
-pub(super) fn verdicts(summary: &Summary, repo: Option<&Repo>) -> Verdicts {
+pub(super) fn verdicts(summary: &Summary, repo: Option<&Repo>, shell: Shell<'_>) -> Verdicts {
     let root = repo.map_or_else(|| PathBuf::from(&summary.repo_root), Repo::canonical);
     let agents = root.join(AGENTS);
-    let checker = Checker::new(Place { root: &root, agents: &agents });
+    let checker = Checker::new(Place { root: &root, agents: &agents }, shell);
     let packets = summary.morning_packets.iter().flatten();
     let with_checks = packets.filter(|packet| !packet.still_true.is_empty());
     with_checks

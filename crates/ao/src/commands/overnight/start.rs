@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use ao_contract::{Exit, format_duration, parse_duration};
+use ao_guard::cell::Around;
 use ao_night::report::{self, Run as Life};
 use ao_night::settings::{self, Extent, Gate, Mode, Queue, Settings};
-use ao_night::{Clock, Ended, Host, Order, Resume, StartError, System, Template, Unfit, Wish};
+use ao_night::{
+    Clock, Ended, Host, Order, Resume, Shell, StartError, System, Template, Unfit, Wish,
+};
 use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
 use serde_json::json;
 
+use super::super::guard::place;
 use super::super::harvest;
 use super::super::tree::outcome;
 use super::report::{painted, verdicts};
@@ -125,6 +129,13 @@ pub(crate) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
+    if place::around() == Around::Cell {
+        return Err(Failure::new(
+            Exit::Preflight,
+            "this is a cell: a night writes in .agents/, and nothing in a cell may",
+        )
+        .hint("nothing was begun; start the night outside: it makes cells for what it runs"));
+    }
     let night = Night::read(&Repo::find(global)?.root)?;
     refuse_runners(arguments, &night)?;
     let repo = Repo::find(global)?;
@@ -311,6 +322,7 @@ fn host(root: &Path) -> Host {
     };
     Host {
         keeper: ao_guard::Keeper::this_binary(),
+        cells: place::cells(root),
         system,
         process: std::process::id(),
         environment: std::env::vars_os().collect(),
@@ -379,8 +391,12 @@ fn not_begun(error: &StartError) -> Failure {
 
 fn tell(ended: &Ended, repo: &Repo, printer: &Printer) {
     let Ended { summary, diff, .. } = ended;
-    let mut text =
-        painted(&report::text(summary, &verdicts(summary, Some(repo)), Life::Over, COLUMNS));
+    // A run that ends at its time does not wait for them once more.
+    let shell = Shell::Never(
+        "its command is run when the packet is made and when it is read, not in between",
+    );
+    let verdicts = verdicts(summary, Some(repo), shell);
+    let mut text = painted(&report::text(summary, &verdicts, Life::Over, COLUMNS));
     if let Some(diff) = diff {
         text.push_str(diff);
     }
