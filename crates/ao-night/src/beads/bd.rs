@@ -23,6 +23,8 @@ const ID_CHARS_MAX: usize = 128;
 const COMPLAINT_CHARS_MAX: usize = 200;
 /// What `bd` may know besides what every program in a cell does: where its settings are.
 const GRANTED: [&str; 1] = ["XDG_CONFIG_HOME"];
+/// A daemon of `bd` could neither be reached from a cell nor outlive it: it need not be waited for.
+const NO_DAEMON: (&str, &str) = ("BEADS_NO_DAEMON", "1");
 const GRANTED_PREFIXES: [&str; 2] = ["BEADS_", "BD_"];
 
 /// What went wrong with one call.
@@ -110,8 +112,8 @@ impl Bd<'_> {
         words: impl IntoIterator<Item = impl Into<OsString>>,
     ) -> Result<Value, Trouble> {
         let may_see = |name: &str| {
-            GRANTED.contains(&name)
-                || GRANTED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            let is_its_own = GRANTED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+            GRANTED.contains(&name) || (is_its_own && name != NO_DAEMON.0)
         };
         let cells = &self.host.cells;
         let mut cell = cells.cell(self.path.clone());
@@ -120,6 +122,7 @@ impl Bd<'_> {
         let known = self.host.environment.iter();
         let known = known.filter(|(name, _)| name.to_str().is_some_and(may_see));
         cell.environment.extend(known.cloned());
+        cell.environment.push((NO_DAEMON.0.into(), NO_DAEMON.1.into()));
         cell.writable = vec![self.folder.clone()];
         cell.limits = self.call;
         let caught = cells.run(&cell, self.stop).map_err(|refusal| {

@@ -237,7 +237,7 @@ fn bd_gets_what_is_granted_and_no_more() {
     for call in beads.calls() {
         let mut names: Vec<_> = call["environment"].as_array().unwrap().clone();
         names.sort_by_key(ToString::to_string);
-        assert_eq!(names, ["AO_CELL", "BEADS_DIR", "HOME", "PATH", "TMPDIR"]);
+        assert_eq!(names, ["AO_CELL", "BEADS_DIR", "BEADS_NO_DAEMON", "HOME", "PATH", "TMPDIR"]);
     }
 }
 

@@ -67,7 +67,7 @@ fn everywhere() -> [Cells; 3] {
     [Cells::new(User::This), Cells::new(User::Ordinary), Cells::tier_b()]
 }
 
-// proves: REP-16, RUN-31, RUN-32, RUN-33
+// proves: REP-16, RUN-32
 #[test]
 fn bd_writes_its_beads_and_nothing_else() {
     for cells in everywhere() {

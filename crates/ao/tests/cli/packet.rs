@@ -94,7 +94,7 @@ fn checks_are_made_by_ao_and_its_tree_stays_as_it_is() {
         { "kind": "text-in-file", "path": ".agents/learnings/a.md", "text": "odd_key" },
         { "kind": "entry", "entry": "b" },
         { "kind": "queue-item-open", "item": "nw-1" },
-        { "kind": "shell", "command": "touch pwned || exit 0" },
+        { "kind": "shell", "command": "grep -q odd_key .agents/learnings/a.md && ! touch pwned" },
         { "kind": "path-exists", "path": "../../etc/passwd" },
         { "kind": "file-hash", "path": ".agents/learnings/a.md", "hash": "0".repeat(64) },
         { "kind": "full-moon" },

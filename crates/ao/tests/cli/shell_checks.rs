@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::cell::{Cells, User};
-use crate::repo::{Ran, files};
+use crate::cell::{Cells, User, give_to, is_running};
+use crate::repo::{Ran, files, wait_until};
 
 const ID: &str = "dream-0d9fa4d5f2e0d7a1";
 const V2: &str = include_str!("../../../ao-contract/tests/samples/summary.v2.json");
@@ -113,7 +114,7 @@ fn a_command_cannot_write_in_the_repository_or_elsewhere() {
     for cells in everywhere() {
         let elsewhere = tempfile::tempdir().unwrap();
         fs::write(elsewhere.path().join("old"), "old\n").unwrap();
-        crate::cell::give_to(&cells, elsewhere.path());
+        give_to(&cells, elsewhere.path());
         assert!(
             Command::new("git")
                 .args(["init", "-q"])
@@ -211,7 +212,7 @@ fn commands_that_hang_are_ended_and_have_a_time_together() {
         ("not-checked".into(), "the commands before it took all the 15 s that there are".into())
     );
     for nap in &naps {
-        assert!(!crate::cell::is_running(nap.trim_start_matches("sleep ")), "{nap}");
+        assert!(!is_running(nap.trim_start_matches("sleep ")), "{nap}");
     }
 }
 
@@ -342,4 +343,24 @@ fn a_night_asks_before_it_makes_a_packet() {
         note.contains("shell checks without an answer: 1, the first since `no-such-program`"),
         "{note}"
     );
+}
+
+/// A run that is ended does not wait for a command, and takes it along.
+#[test]
+fn a_night_that_is_ended_takes_its_commands_along() {
+    for cells in everywhere() {
+        let nap = format!("88{}", cells.repo.root().metadata().unwrap().ino());
+        let item = json!({ "title": "Hangs", "type": "bug", "severity": "high", "target_repo": "*",
+            "still_true": checks(&[&format!("sleep {nap}")]) });
+        cells.repo.write("rpi/next-work.jsonl", &format!("{}\n", json!({ "items": [item] })));
+        cells.settle();
+        let night =
+            cells.command(&["--json", "overnight", "start", "--no-keep-awake"]).spawn().unwrap();
+        wait_until("the command runs", || is_running(&nap));
+        let id = nix::unistd::Pid::from_raw(night.id().cast_signed());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+        let ran = Ran::of(night.wait_with_output().unwrap());
+        assert_eq!(ran.json()["summary"]["status"], "failed", "{ran}");
+        wait_until("the command is gone", || !is_running(&nap));
+    }
 }
