@@ -176,6 +176,21 @@ fn a_command_reaches_nobody_and_sees_no_secret() {
     }
 }
 
+/// What a command complains about is text from anywhere.
+#[test]
+fn a_complaint_is_one_line_without_secrets_and_colours() {
+    let cells = Cells::new(User::This);
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let said = cells.said(&[
+        "printf '\\n\\033[31mred\\033[0m\\nmore\\n' >&2; exit 4",
+        &format!("k=$(echo {}_{}); echo \"token $k\" >&2; exit 5", &key[..3], &key[4..]),
+    ]);
+    let [(_, red), (_, secret)] = &said[..] else { panic!("{said:?}") };
+    assert!(red.ends_with("ended with 4: \\u{1b}[31mred\\u{1b}[0m"), "{red}");
+    assert!(!red.contains('\u{1b}'), "{red}");
+    assert!(secret.contains("ended with 5: (left out: ") && !secret.contains(&key), "{secret}");
+}
+
 #[test]
 fn a_command_that_says_too_much_or_starts_too_many_is_ended() {
     for cells in everywhere() {
