@@ -7,7 +7,7 @@
 use ao_contract::Maturity;
 use jiff::civil::Date;
 
-use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED, Ranked, Rows};
+use crate::index::{Broken, Contest, Facts, Index, Part, Question, RERANKED, Ranked, Rows, Wanted};
 
 /// Utility 1 adds this, utility 0 takes it away, utility 0.5 is neutral.
 pub const UTILITY_AMOUNT: f64 = 0.05;
@@ -112,6 +112,9 @@ fn scored(
     Ok(scored)
 }
 
+/// See [`Places::with_room`].
+pub const SLACK: f64 = 0.02;
+
 /// The place of an entry, as far as it is easy to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -142,14 +145,52 @@ impl<'a> Places<'a> {
 
     /// The place of an entry among the first `within`, if it can be told without ranking everything.
     pub fn quick(&self, question: &Question, path: &str, within: usize) -> Result<Place, Broken> {
-        let Some(entry) = self.index.find(path)? else { return Ok(Place::Beyond) };
-        Ok(match self.index.contest(&self.rows, question, entry, &self.factors, FACTOR_MAX)? {
-            Contest::Decided { before } if before < within => {
-                Place::At(u32::try_from(before + 1).unwrap_or(u32::MAX))
+        Ok(self.stands(question, path, within, 0.0)?.0)
+    }
+
+    /// The place, and the worst one with scores that are off by a share.
+    fn stands(
+        &self,
+        question: &Question,
+        path: &str,
+        within: usize,
+        slack: f64,
+    ) -> Result<(Place, Option<usize>), Broken> {
+        let Some(entry) = self.index.find(path)? else { return Ok((Place::Beyond, None)) };
+        let wanted = Wanted { entry, within, slack };
+        Ok(match self.index.contest(&self.rows, question, wanted, &self.factors, FACTOR_MAX)? {
+            Contest::Decided { before, at_worst } if before < within => {
+                let at = u32::try_from(before + 1).unwrap_or(u32::MAX);
+                (Place::At(at), at_worst.map(|before| before + 1))
             }
-            Contest::Decided { .. } | Contest::Absent => Place::Beyond,
-            Contest::Open => Place::Open,
+            Contest::Decided { .. } | Contest::Absent => (Place::Beyond, None),
+            Contest::Open => (Place::Open, None),
         })
+    }
+
+    /// The place of an entry among the first `within`, from 1; and how many more entries could come
+    /// before it, while every score is off by up to [`SLACK`], and leave it among them.
+    pub fn with_room(
+        &self,
+        question: &Question,
+        path: &str,
+        within: usize,
+    ) -> Result<(Option<u32>, usize), Broken> {
+        let (place, at_worst) = self.stands(question, path, within, SLACK)?;
+        let room = at_worst.map_or(0, |at| within.saturating_sub(at));
+        Ok((self.ranked(place, question, path, within)?, room))
+    }
+
+    /// How many of these others come before an entry at most; nobody comes before one that is not
+    /// there.
+    pub fn before_among(
+        &self,
+        question: &Question,
+        path: &str,
+        others: &[usize],
+    ) -> Result<usize, Broken> {
+        let Some(entry) = self.index.find(path)? else { return Ok(0) };
+        self.index.before_among(question, entry, others, &self.factors)
     }
 
     /// The place of an entry among the first `within`, from 1.
@@ -159,7 +200,17 @@ impl<'a> Places<'a> {
         path: &str,
         within: usize,
     ) -> Result<Option<u32>, Broken> {
-        match self.quick(question, path, within)? {
+        self.ranked(self.quick(question, path, within)?, question, path, within)
+    }
+
+    fn ranked(
+        &self,
+        place: Place,
+        question: &Question,
+        path: &str,
+        within: usize,
+    ) -> Result<Option<u32>, Broken> {
+        match place {
             Place::At(at) => Ok(Some(at)),
             Place::Beyond => Ok(None),
             Place::Open => {

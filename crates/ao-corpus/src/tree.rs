@@ -153,7 +153,9 @@ impl Tree {
     /// The entries that differ from those of another state of this tree.
     pub fn differing(&self, other: &Self) -> Vec<String> {
         let is_same = |path: &&String| match (self.changed.get(*path), other.changed.get(*path)) {
-            (Some(Some(one)), Some(Some(other))) => Arc::ptr_eq(one, other),
+            (Some(Some(one)), Some(Some(other))) => {
+                Arc::ptr_eq(one, other) || one.document.bytes() == other.document.bytes()
+            }
             (Some(None), Some(None)) => true,
             _ => false,
         };

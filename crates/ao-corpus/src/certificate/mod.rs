@@ -80,23 +80,28 @@ fn strongest(asked: Vec<Probe>) -> Vec<Probe> {
     kept.map(|(_, probe)| probe).collect()
 }
 
-/// Asks again, of the corpus as it would be, for the successor; and decides.
+/// Asks again, of the corpus as it would be, for the successor; and decides. Gives how many more
+/// entries could come before the successor wherever it was asked for: see [`Places::with_room`].
 pub fn ask_after(
     places: &Places<'_>,
     certificate: &mut Certificate,
     successor: &str,
-) -> Result<(), Broken> {
+) -> Result<usize, Broken> {
     certificate.successor = Some(successor.to_owned());
+    let mut least_room = FOUND_WITHIN;
     for probe in &mut certificate.probes {
-        probe.after = match probe.before {
-            Some(_) => place(places, &probe.query, successor)?,
-            None => None,
-        };
+        probe.after = None;
+        if probe.before.is_some() {
+            let question = Question::new(&probe.query);
+            let (after, room) = places.with_room(&question, successor, FOUND_WITHIN)?;
+            probe.after = after;
+            least_room = least_room.min(room);
+        }
     }
     let (verdict, why) = judge(certificate);
     certificate.verdict = verdict;
     certificate.why = why;
-    Ok(())
+    Ok(least_room)
 }
 
 fn judge(certificate: &Certificate) -> (CertificateVerdict, String) {

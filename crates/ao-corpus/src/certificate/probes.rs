@@ -1,6 +1,7 @@
 //! Questions that a text answers, made of what is special about it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use ao_contract::ProbeKind;
 
@@ -33,7 +34,7 @@ const STRIDE: usize = 3;
 /// One word of a text that may be asked for.
 #[derive(Debug, Clone)]
 struct Term {
-    word: String,
+    word: Rc<str>,
     rarity: u32,
     is_number: bool,
 }
@@ -80,7 +81,8 @@ struct Made {
 struct Maker<'a> {
     index: &'a Index,
     title: BTreeSet<String>,
-    rarities: BTreeMap<String, u32>,
+    /// Words that were met, and what they are if they may be asked for.
+    met: HashMap<String, Option<Term>>,
     /// Words that more entries have ask for nothing.
     common: u32,
     made: BTreeMap<ProbeKind, Vec<Made>>,
@@ -95,37 +97,47 @@ impl<'a> Maker<'a> {
         }
         let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
         let common = (shown / COMMON_SHARE).max(COMMON_MIN);
-        let (rarities, made) = (BTreeMap::new(), BTreeMap::new());
-        Self { index, title, rarities, common, made, windows: Vec::new() }
+        let (met, made) = (HashMap::new(), BTreeMap::new());
+        Self { index, title, met, common, made, windows: Vec::new() }
     }
 
     /// The words of a text that may be asked for, each once.
     fn terms(&mut self, text: &str) -> Result<Vec<Term>, Broken> {
-        let mut found: Vec<(String, String)> = Vec::new();
+        let mut terms: Vec<Term> = Vec::new();
+        let mut broken = None;
         words::each_word(text, |word| {
-            // Nobody asks for words that only colour a sentence.
-            let is_asked = !is_colour(word) || word.bytes().any(|byte| byte.is_ascii_digit());
-            if is_asked && !found.iter().any(|(known, _)| known == word) {
-                found.push((word.to_owned(), words::stem(word)));
+            let term = match self.met.get(word) {
+                Some(term) => term.clone(),
+                None => match self.term(word) {
+                    Ok(term) => self.met.entry(word.to_owned()).or_insert(term).clone(),
+                    Err(error) => {
+                        broken = Some(error);
+                        None
+                    }
+                },
+            };
+            if let Some(term) = term
+                && !terms.iter().any(|known| Rc::ptr_eq(&known.word, &term.word))
+            {
+                terms.push(term);
             }
         });
-        found.retain(|(_, stem)| !self.title.contains(stem));
-        let mut terms = Vec::with_capacity(found.len());
-        for (word, stem) in found {
-            let rarity = if let Some(rarity) = self.rarities.get(&stem) {
-                *rarity
-            } else {
-                let rarity = self.index.entries_with(&stem)?;
-                self.rarities.insert(stem, rarity);
-                rarity
-            };
-            if rarity > self.common {
-                continue;
-            }
-            let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
-            terms.push(Term { word, rarity, is_number });
+        broken.map_or(Ok(terms), Err)
+    }
+
+    fn term(&self, word: &str) -> Result<Option<Term>, Broken> {
+        let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
+        // Nobody asks for words that only colour a sentence.
+        if is_colour(word) && !is_number {
+            return Ok(None);
         }
-        Ok(terms)
+        let stem = words::stem(word);
+        if self.title.contains(&stem) {
+            return Ok(None);
+        }
+        let rarity = self.index.entries_with(&stem)?;
+        let is_common = rarity > self.common;
+        Ok((!is_common).then(|| Term { word: word.into(), rarity, is_number }))
     }
 
     fn put(&mut self, kind: ProbeKind, terms: &[Term]) {
@@ -207,7 +219,7 @@ impl<'a> Maker<'a> {
 }
 
 fn joined(terms: &[Term]) -> String {
-    terms.iter().map(|term| term.word.as_str()).collect::<Vec<_>>().join(" ")
+    terms.iter().map(|term| &*term.word).collect::<Vec<_>>().join(" ")
 }
 
 /// What is rarest around a few words.

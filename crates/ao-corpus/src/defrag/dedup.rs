@@ -8,6 +8,7 @@ use ao_contract::{
     Unit,
 };
 
+use super::drift::{Drift, Worths};
 use super::edits::Reasons;
 use super::rewriting::{self, Queue};
 use super::{DefragError, kept};
@@ -32,6 +33,8 @@ const TRIALS_MAX: usize = 4;
 struct Merge {
     member: Member,
     certificate: Certificate,
+    /// How many more entries could come before the survivor, wherever it was asked for.
+    room: usize,
 }
 
 #[derive(Debug, Default)]
@@ -66,11 +69,16 @@ pub(super) fn dedup(
     let mut among: Option<BTreeSet<String>> = None;
     let mut before: Option<Index> = None;
     for _ in 0..ROUNDS_MAX {
-        let found = finder.find(tree, among.as_ref());
+        let mut found = finder.find(tree, among.as_ref());
         done.copies.after = found.clusters.iter().cloned().map(Cluster::into_paths).collect();
         if among.is_none() {
             done.copies.before.clone_from(&done.copies.after);
         }
+        // What was refused is not tried twice: it would be asked the same.
+        found.clusters.retain_mut(|cluster| {
+            cluster.members.retain(|member| !done.is_refused(&cluster.survivor, &member.path));
+            !cluster.members.is_empty()
+        });
         for pair in found.review {
             done.review.insert((pair.one.clone(), pair.other.clone()), pair);
         }
@@ -109,6 +117,11 @@ pub(super) fn dedup(
 }
 
 impl Done {
+    fn is_refused(&self, survivor: &str, member: &str) -> bool {
+        let certificate = self.refused.get(member).and_then(|kept| kept.certificate.as_ref());
+        certificate.is_some_and(|one| one.successor.as_deref() == Some(survivor))
+    }
+
     /// Records merges; what an entry that goes had taken in is now its survivor's.
     fn take(&mut self, survivor: &str, merges: Vec<Merge>) {
         for merge in merges {
@@ -239,8 +252,14 @@ impl Round<'_> {
                 break;
             }
             let (index, of) = indexed;
-            let index = index.into_after(&after, &after.differing(&of))?;
-            let lost = self.ask_after(&mut merges, &Places::of(&index)?)?;
+            let changed = after.differing(&of);
+            let worths = match trial {
+                0 => None,
+                _ => Some(Worths::of(&index, [&of, &after], &changed)?),
+            };
+            let index = index.into_after(&after, &changed)?;
+            let drift = worths.map(|worths| worths.drift(&index)).transpose()?.flatten();
+            let lost = self.ask_after(&mut merges, &Places::of(&index)?, drift.as_ref())?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
                 return Ok((refused, Some(kept)));
@@ -288,7 +307,7 @@ impl Round<'_> {
         let mut merges: BTreeMap<String, Vec<Merge>> = BTreeMap::new();
         for ((survivor, member, _), asked) in pairs.into_iter().zip(asked) {
             if let Some(certificate) = asked.map_err(DefragError::Index)? {
-                merges.entry(survivor).or_default().push(Merge { member, certificate });
+                merges.entry(survivor).or_default().push(Merge { member, certificate, room: 0 });
             } else {
                 let why = "it can no longer be read".to_owned();
                 refused.insert(member.path.clone(), kept(&member.path, why));
@@ -364,36 +383,64 @@ impl Round<'_> {
         Ok(merged)
     }
 
-    /// Asks for every successor, also of what went in earlier rounds; names those that lost.
+    /// Asks for every successor, also of what went in earlier rounds; names those that lost. After a
+    /// slight drift, who passed before may not have to be asked.
     fn ask_after(
         &self,
         merges: &mut BTreeMap<String, Vec<Merge>>,
         places: &Places<'_>,
+        drift: Option<&Drift>,
     ) -> Result<BTreeSet<String>, DefragError> {
-        let all: Vec<(&String, &Merge)> = merges
-            .iter()
-            .flat_map(|(survivor, all)| all.iter().map(move |m| (survivor, m)))
+        let mut all: Vec<(&String, &mut Merge)> = merges
+            .iter_mut()
+            .flat_map(|(survivor, all)| all.iter_mut().map(move |merge| (survivor, merge)))
             .collect();
-        let ask = |(survivor, merge): &(&String, &Merge)| -> Result<(Certificate, bool), Broken> {
-            let mut asked = merge.certificate.clone();
-            certificate::ask_after(places, &mut asked, survivor)?;
-            let mut is_kept = asked.verdict == CertificateVerdict::Passed;
-            for former in self.done.merges.get(&merge.member.path).into_iter().flatten() {
-                let mut earlier = former.certificate.clone();
-                certificate::ask_after(places, &mut earlier, survivor)?;
+        let ask = |(survivor, merge): &(&String, &mut Merge)| -> Result<_, Broken> {
+            if let Some(drift) = drift
+                && self.is_spared(drift, places, survivor, merge)?
+            {
+                return Ok(None);
+            }
+            let mut certificate = merge.certificate.clone();
+            let mut room = certificate::ask_after(places, &mut certificate, survivor)?;
+            let mut is_kept = certificate.verdict == CertificateVerdict::Passed;
+            for former in self.former(merge) {
+                let mut earlier = former.clone();
+                room = room.min(certificate::ask_after(places, &mut earlier, survivor)?);
                 is_kept &= earlier.verdict == CertificateVerdict::Passed;
             }
-            Ok((asked, is_kept))
+            Ok(Some((certificate, room, is_kept)))
         };
-        let asked: Vec<(Certificate, bool)> =
-            in_parallel(&all, ask).into_iter().collect::<Result<_, _>>()?;
+        let answers = in_parallel(&all, ask);
         let mut lost = BTreeSet::new();
-        for (merge, (certificate, is_kept)) in merges.values_mut().flatten().zip(asked) {
-            merge.certificate = certificate;
+        for ((_, merge), answer) in all.iter_mut().zip(answers) {
+            let Some((certificate, room, is_kept)) = answer? else { continue };
+            (merge.certificate, merge.room) = (certificate, room);
             if !is_kept {
                 lost.insert(merge.member.path.clone());
             }
         }
         Ok(lost)
+    }
+
+    fn is_spared(
+        &self,
+        drift: &Drift,
+        places: &Places<'_>,
+        survivor: &str,
+        merge: &Merge,
+    ) -> Result<bool, Broken> {
+        for one in std::iter::once(&merge.certificate).chain(self.former(merge)) {
+            if !drift.spares(places, one, survivor, merge.room)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What was proved of entries that went into this one in earlier rounds.
+    fn former(&self, merge: &Merge) -> impl Iterator<Item = &Certificate> {
+        let merges = self.done.merges.get(&merge.member.path).into_iter().flatten();
+        merges.map(|one| &one.certificate)
     }
 }

@@ -26,13 +26,28 @@ const WORDS_MAX: usize = 32;
 /// More than these are ranked as a whole.
 const CANDIDATES_MAX: usize = 10 * RERANKED;
 
+/// Whose standing is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    pub entry: usize,
+    /// Whether this many come before it or more makes no difference.
+    pub within: usize,
+    /// How far scores may be off, as a share of them, for [`Contest::Decided::at_worst`].
+    pub slack: f64,
+}
+
 /// How an entry stands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contest {
     /// It has none of the words.
     Absent,
-    /// How many come before it.
-    Decided { before: usize },
+    Decided {
+        /// How many come before it.
+        before: usize,
+        /// How many would come before it if its own score were lower by the slack, and each entry
+        /// stood where it is less favourable to it; `None` if that cannot be told.
+        at_worst: Option<usize>,
+    },
     /// Too many could be rivals: rank them all.
     Open,
 }
@@ -52,7 +67,7 @@ impl Rows {
         Self { rows, made: 0.into() }
     }
 
-    fn of(&self, reader: &Reader, word: &AskedWord) -> Option<&[u8]> {
+    fn of(&self, reader: &Reader, word: &AskedWord<'_>) -> Option<&[u8]> {
         let slot = self.rows.get(word.id)?;
         if let Some(row) = slot.get() {
             return Some(row);
@@ -82,16 +97,17 @@ thread_local! {
     static SUMS: RefCell<Vec<u16>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tells how `entry` stands among all others. A score is the relevance times the factor of its entry,
+/// Tells how an entry stands among all others. A score is the relevance times the factor of its entry,
 /// and no factor is greater than `factor_max`; equals come in the order of their numbers.
 pub(super) fn contest(
     reader: &Reader,
     rows: &Rows,
     question: &Question,
-    entry: usize,
+    wanted: Wanted,
     factors: &[f64],
     factor_max: f64,
 ) -> Result<Contest, Broken> {
+    let Wanted { entry, within, slack } = wanted;
     let asked = Asked::of(reader, question)?;
     let mut matches = Matches::default();
     let (own_first, relevance) = matches.relevance(reader, &asked, entry)?;
@@ -105,44 +121,80 @@ pub(super) fn contest(
     let columns = Columns::of(reader, rows, &asked)?;
     SUMS.with_borrow_mut(|sums| {
         let scale = columns.add_up(&with_second(&asked), sums);
-        let bar = floor(own / factor_max * scale);
+        let low = own * (1.0 - slack);
+        let bar = floor(low / factor_max * scale);
         let mut candidates = Vec::new();
         if !lanes::places_from(sums, bar, CANDIDATES_MAX, &mut candidates) {
             return Ok(Contest::Open);
         }
-        let mut before = 0;
-        let mut least_first = own_first;
         let with_forms = with_forms(&asked);
-        for other in candidates.into_iter().filter(|other| *other != entry) {
-            let factor = factors[other];
-            if columns.most(&asked, &with_forms, other) * factor < own * CLOSE {
-                continue;
+        let mut rivals: Vec<(f64, usize)> = candidates
+            .into_iter()
+            .filter(|other| *other != entry)
+            .map(|other| (columns.most(&asked, &with_forms, other) * factors[other], other))
+            .filter(|(most, _)| *most >= low * CLOSE)
+            .collect();
+        // Those first that could have most: it is soon clear of an entry that many come before.
+        rivals.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut before, mut close) = (0, 0);
+        let mut least_first = own_first;
+        for (_, other) in rivals {
+            if before >= within {
+                break;
             }
             let (first, relevance) = matches.relevance(reader, &asked, other)?;
-            let order = (relevance * factor).total_cmp(&own).then(entry.cmp(&other));
-            if order.is_gt() {
+            let score = relevance * factors[other];
+            if score.total_cmp(&own).then(entry.cmp(&other)).is_gt() {
                 least_first = least_first.min(first);
                 before += 1;
+            } else if score >= low {
+                close += 1;
             }
         }
         // Only the best at the first look get a second one: the entry and all before it must be
-        // among them.
-        let mut is_certain = has_few(sums, least_first * scale);
-        if !is_certain {
+        // among them. At worst, so many others may be before it that it is still one of them.
+        let low_first = own_first * (1.0 - slack);
+        let is_certain = |sums: &[u16], scale: f64| count(sums, least_first * scale) <= RERANKED;
+        let is_firm =
+            |sums: &[u16], scale: f64| count(sums, low_first * scale) + within <= RERANKED;
+        let mut held = (is_certain(sums, scale), slack > 0.0 && is_firm(sums, scale));
+        if !held.0 || slack > 0.0 && !held.1 {
             let firsts: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
             let scale = columns.add_up(&firsts, sums);
-            is_certain = has_few(sums, least_first * scale);
+            held = (is_certain(sums, scale), slack > 0.0 && is_firm(sums, scale));
         }
-        Ok(if is_certain { Contest::Decided { before } } else { Contest::Open })
+        let at_worst = held.1.then_some(before + close);
+        Ok(if held.0 { Contest::Decided { before, at_worst } } else { Contest::Open })
     })
+}
+
+/// How many of these others come before an entry, if all of them get a second look.
+pub(super) fn before_among(
+    reader: &Reader,
+    question: &Question,
+    entry: usize,
+    others: &[usize],
+    factors: &[f64],
+) -> Result<usize, Broken> {
+    let asked = Asked::of(reader, question)?;
+    let mut matches = Matches::default();
+    let mut score = |entry: usize| -> Result<f64, Broken> {
+        Ok(matches.relevance(reader, &asked, entry)?.1 * factors[entry])
+    };
+    let own = score(entry)?;
+    let mut before = 0;
+    for other in others {
+        before += usize::from(score(*other)? >= own);
+    }
+    Ok(before)
 }
 
 /// Sums in another order differ by less.
 const CLOSE: f64 = 1.0 - 1e-9;
 
-/// Whether no more entries come up to this than get a second look.
-fn has_few(sums: &[u16], least: f64) -> bool {
-    lanes::count_from(sums, floor(least)) <= RERANKED
+/// How many entries come up to this at most.
+fn count(sums: &[u16], least: f64) -> usize {
+    lanes::count_from(sums, floor(least))
 }
 
 /// For each word of a question, what entries score for it at most.
@@ -159,7 +211,7 @@ enum Column<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(reader: &Reader, rows: &'a Rows, asked: &Asked) -> Result<Self, Broken> {
+    fn of(reader: &Reader, rows: &'a Rows, asked: &Asked<'_>) -> Result<Self, Broken> {
         let column = |word| match rows.of(reader, word) {
             Some(row) => Ok(Column::Row(row)),
             None => some(reader, word).map(Column::Some),
@@ -204,7 +256,7 @@ impl<'a> Columns<'a> {
     /// What an entry scores at most, the second look included. An exact form scores no more than its
     /// word; two neighbours one after the other no more than either, and near each other no more
     /// than both together, if the entry has both.
-    fn most(&self, asked: &Asked, with_forms: &[f64], entry: usize) -> f64 {
+    fn most(&self, asked: &Asked<'_>, with_forms: &[f64], entry: usize) -> f64 {
         let mut saturations = [0.0; WORDS_MAX];
         let mut most = 0.0;
         for (at, weight) in with_forms.iter().enumerate() {
@@ -222,7 +274,7 @@ impl<'a> Columns<'a> {
 }
 
 /// The entries that have a word, each with what it scores for it at most.
-fn some(reader: &Reader, word: &AskedWord) -> Result<Vec<(u32, u8)>, Broken> {
+fn some(reader: &Reader, word: &AskedWord<'_>) -> Result<Vec<(u32, u8)>, Broken> {
     let mut some = Vec::with_capacity(word.record.df as usize);
     reader.each_posting(&word.record, |entry, title, body| {
         let byte = byte(saturated(reader.resistance[entry], title, body));
@@ -245,7 +297,7 @@ fn floor(value: f64) -> u16 {
 }
 
 /// What each word can bring by itself and by its exact form.
-fn with_forms(asked: &Asked) -> Vec<f64> {
+fn with_forms(asked: &Asked<'_>) -> Vec<f64> {
     let mut weights: Vec<f64> = asked.words.iter().map(|word| word.weight).collect();
     for form in &asked.forms {
         if let Some(word) = asked.word_of(form.id) {
@@ -257,7 +309,7 @@ fn with_forms(asked: &Asked) -> Vec<f64> {
 
 /// What each word can bring with the second look: see [`Columns::most`]. What is no more than either
 /// of two is no more than half of both.
-fn with_second(asked: &Asked) -> Vec<f64> {
+fn with_second(asked: &Asked<'_>) -> Vec<f64> {
     let mut weights = with_forms(asked);
     for pair in &asked.pairs {
         for word in [pair.first, pair.second] {

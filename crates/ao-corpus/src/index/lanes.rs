@@ -22,8 +22,8 @@ macro_rules! either {
     }};
 }
 
-/// So many rows are added at once: a sum is then loaded and stored once for all of them.
-const ROWS_AT_ONCE: usize = 4;
+/// So many rows are added at once at most: a sum is then loaded and stored once for all of them.
+const ROWS_AT_ONCE: usize = 6;
 
 /// So many sums are looked at together.
 const LOOKED_AT_ONCE: usize = 32;
@@ -33,13 +33,18 @@ pub(super) type Weighed<'a> = (&'a [u8], u16);
 
 /// Adds rows to the sums. They must not add up to more than 16 bits.
 pub(super) fn add_rows(sums: &mut [u16], rows: &[Weighed<'_>]) {
-    for some in rows.chunks(ROWS_AT_ONCE) {
-        // What is missing to the last few is one of them again, times nothing.
-        let row = |at: usize| some.get(at).copied().unwrap_or((some[0].0, 0));
-        let (rows, weights): (Vec<&[u8]>, Vec<u16>) = (0..ROWS_AT_ONCE).map(row).unzip();
-        let rows = [rows[0], rows[1], rows[2], rows[3]];
-        let weights = [weights[0], weights[1], weights[2], weights[3]];
-        either!(add_four(sums, rows, weights));
+    // Nine are added as five and four: a single one would take as long as two.
+    let parts = rows.len().div_ceil(ROWS_AT_ONCE).max(1);
+    for some in rows.chunks(rows.len().div_ceil(parts).max(1)) {
+        match *some {
+            [a] => either!(add_1(sums, [a])),
+            [a, b] => either!(add_2(sums, [a, b])),
+            [a, b, c] => either!(add_3(sums, [a, b, c])),
+            [a, b, c, d] => either!(add_4(sums, [a, b, c, d])),
+            [a, b, c, d, e] => either!(add_5(sums, [a, b, c, d, e])),
+            [a, b, c, d, e, f] => either!(add_6(sums, [a, b, c, d, e, f])),
+            _ => unreachable!("no more than are added at once"),
+        }
     }
 }
 
@@ -55,35 +60,63 @@ pub(super) fn count_from(sums: &[u16], bar: u16) -> usize {
     sums.chunks(1 << 12).map(|some| usize::from(either!(count_of(some, bar)))).sum()
 }
 
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it is compiled once for each kind of processor")]
-fn add_four(sums: &mut [u16], rows: [&[u8]; 4], weights: [u16; 4]) {
-    let [a, b, c, d] = rows.map(|row| &row[..sums.len()]);
-    for (at, sum) in sums.iter_mut().enumerate() {
-        let of = |row: &[u8], weight: u16| u16::from(row[at]).wrapping_mul(weight);
-        let all = of(a, weights[0])
-            .wrapping_add(of(b, weights[1]))
-            .wrapping_add(of(c, weights[2]))
-            .wrapping_add(of(d, weights[3]));
-        *sum = sum.wrapping_add(all);
-    }
+/// One function for each number of rows: a loop over the rows within the loop over the sums would not
+/// be made wide.
+macro_rules! adders {
+    ($($name:ident($count:literal: $($row:ident $at:literal),+);)+) => {
+        $(
+            #[inline(always)]
+            #[expect(clippy::inline_always, reason = "it is compiled once for each kind of processor")]
+            fn $name(sums: &mut [u16], rows: [Weighed<'_>; $count]) {
+                $(let $row = &rows[$at].0[..sums.len()];)+
+                for (at, sum) in sums.iter_mut().enumerate() {
+                    let mut all = *sum;
+                    $(all = all.wrapping_add(u16::from($row[at]).wrapping_mul(rows[$at].1));)+
+                    *sum = all;
+                }
+            }
+        )+
+
+        #[cfg(target_arch = "x86_64")]
+        mod wide_adders {
+            use super::Weighed;
+
+            $(
+                #[target_feature(enable = "avx2")]
+                pub(super) fn $name(sums: &mut [u16], rows: [Weighed<'_>; $count]) {
+                    super::$name(sums, rows);
+                }
+            )+
+        }
+    };
+}
+
+adders! {
+    add_1(1: a 0);
+    add_2(2: a 0, b 1);
+    add_3(3: a 0, b 1, c 2);
+    add_4(4: a 0, b 1, c 2, d 3);
+    add_5(5: a 0, b 1, c 2, d 3, e 4);
+    add_6(6: a 0, b 1, c 2, d 3, e 4, f 5);
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it is compiled once for each kind of processor")]
 fn places_of(sums: &[u16], bar: u16, most: usize, found: &mut Vec<usize>) -> bool {
-    for (nth, some) in sums.chunks(LOOKED_AT_ONCE).enumerate() {
-        // Most have nobody: this is told for many at a time.
-        if some.iter().fold(0, |most: u16, sum| most.max(*sum)) < bar {
-            continue;
-        }
+    let (whole, rest) = sums.as_chunks::<LOOKED_AT_ONCE>();
+    let mut put = |from: usize, some: &[u16]| {
         let places = some.iter().enumerate().filter(|(_, sum)| **sum >= bar);
-        found.extend(places.map(|(at, _)| nth * LOOKED_AT_ONCE + at));
-        if found.len() > most {
+        found.extend(places.map(|(at, _)| from + at));
+        found.len() <= most
+    };
+    for (nth, some) in whole.iter().enumerate() {
+        // Most have nobody: this is told for many at a time.
+        let has_some = some.iter().fold(0, |most: u16, sum| most.max(*sum)) >= bar;
+        if has_some && !put(nth * LOOKED_AT_ONCE, some) {
             return false;
         }
     }
-    true
+    put(sums.len() - rest.len(), rest)
 }
 
 #[inline(always)]
@@ -94,10 +127,7 @@ fn count_of(sums: &[u16], bar: u16) -> u16 {
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    #[target_feature(enable = "avx2")]
-    pub(super) fn add_four(sums: &mut [u16], rows: [&[u8]; 4], weights: [u16; 4]) {
-        super::add_four(sums, rows, weights);
-    }
+    pub(super) use super::wide_adders::*;
 
     #[target_feature(enable = "avx2")]
     pub(super) fn places_of(sums: &[u16], bar: u16, most: usize, found: &mut Vec<usize>) -> bool {
@@ -116,12 +146,14 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_adding_one_by_one() {
-        for (entries, rows) in [(0, 1), (1, 1), (31, 3), (500, 4), (5000, 5), (9001, 12)] {
+        for (entries, rows) in
+            [(0, 1), (1, 1), (9, 0), (31, 3), (500, 4), (5000, 5), (700, 6), (800, 7), (9001, 13)]
+        {
             let row = |nth: usize| -> Vec<u8> {
                 (0..entries).map(|at| u8::try_from((at * 7 + nth * 31) % 256).unwrap()).collect()
             };
             let all: Vec<(Vec<u8>, u16)> =
-                (0..rows).map(|nth| (row(nth), u16::try_from(nth % 15).unwrap())).collect();
+                (0..rows).map(|nth| (row(nth), u16::try_from(nth % 14).unwrap())).collect();
             let mut sums: Vec<u16> =
                 (0..entries).map(|at| u16::try_from(at % 9).unwrap()).collect();
             let expected: Vec<u16> = sums

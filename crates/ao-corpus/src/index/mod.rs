@@ -25,7 +25,7 @@ mod source;
 mod vocabulary;
 
 pub use cache::{Keep, Opened, Place, State};
-pub use contest::{Contest, Rows};
+pub use contest::{Contest, Rows, Wanted};
 pub use draft::Text;
 pub use entry::facts_of;
 pub use facts::{Facts, Sight};
@@ -96,6 +96,20 @@ impl Index {
         }
     }
 
+    /// What a word is worth as one of its stem, and as this form of it.
+    pub fn worth(&self, word: &str, stem: &str) -> Result<(f64, f64), Broken> {
+        let totals = &self.reader.whole.totals;
+        let of_stem = match self.reader.find_stem(stem)? {
+            Some(id) => {
+                let record = self.reader.stem(id)?;
+                totals.worth(u64::from(record.df), u64::from(record.title_df))
+            }
+            None => 0.0,
+        };
+        let form = self.reader.find_form(word)?;
+        Ok((of_stem, form.map_or(0.0, |(_, df)| totals.rarity(u64::from(df)))))
+    }
+
     /// All entries, hidden ones among them.
     pub fn len(&self) -> usize {
         self.reader.entries
@@ -159,11 +173,22 @@ impl Index {
         &self,
         rows: &Rows,
         question: &Question,
-        entry: usize,
+        wanted: Wanted,
         factors: &[f64],
         factor_max: f64,
     ) -> Result<Contest, Broken> {
-        contest::contest(&self.reader, rows, question, entry, factors, factor_max)
+        contest::contest(&self.reader, rows, question, wanted, factors, factor_max)
+    }
+
+    /// How many of these others come before an entry at most; see [`Index::contest`].
+    pub fn before_among(
+        &self,
+        question: &Question,
+        entry: usize,
+        others: &[usize],
+        factors: &[f64],
+    ) -> Result<usize, Broken> {
+        contest::before_among(&self.reader, question, entry, others, factors)
     }
 
     /// What [`Index::contest`] needs, made as words are asked for.

@@ -35,6 +35,11 @@ impl Question {
         self.words.is_empty()
     }
 
+    /// The words and their stems, in order and as often as they were asked.
+    pub fn words(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.words.iter().map(|(word, stem)| (word.as_str(), stem.as_str()))
+    }
+
     /// The stems, in order and as often as they were asked.
     pub fn stems(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|(_, stem)| stem.as_str())
@@ -43,9 +48,9 @@ impl Question {
 
 /// A stem of the question that the index has.
 #[derive(Debug)]
-pub(super) struct AskedWord {
+pub(super) struct AskedWord<'q> {
     /// As it was asked first.
-    pub(super) text: String,
+    pub(super) text: &'q str,
     /// The number of the stem.
     pub(super) id: usize,
     pub(super) record: StemRecord,
@@ -54,8 +59,8 @@ pub(super) struct AskedWord {
 }
 
 #[derive(Debug)]
-pub(super) struct AskedForm {
-    pub(super) text: String,
+pub(super) struct AskedForm<'q> {
+    pub(super) text: &'q str,
     pub(super) id: u32,
     pub(super) weight: f64,
 }
@@ -70,16 +75,14 @@ pub(super) struct AskedPair {
 
 /// A question as the index understands it; everything in the order in which it was asked.
 #[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) words: Vec<AskedWord>,
-    pub(super) forms: Vec<AskedForm>,
+pub(super) struct Asked<'q> {
+    pub(super) words: Vec<AskedWord<'q>>,
+    pub(super) forms: Vec<AskedForm<'q>>,
     pub(super) pairs: Vec<AskedPair>,
     /// How many different stems the index does not have.
     pub(super) unknown: u32,
     /// All forms of all stems, sorted, each with the place of its stem.
     word_of_form: Vec<(u32, usize)>,
-    /// For each word, the pairs that it is in.
-    pairs_of: Vec<Vec<usize>>,
     /// A bit a form, modulo the number of bits: most words of an entry were not asked for, and
     /// this says so at once.
     maybe: [u64; FILTER_WORDS],
@@ -87,13 +90,15 @@ pub(super) struct Asked {
 
 const FILTER_WORDS: usize = 64;
 
-impl Asked {
-    pub(super) fn of(reader: &Reader, question: &Question) -> Result<Self, Broken> {
-        let (mut words, mut forms) = (Vec::<AskedWord>::new(), Vec::<AskedForm>::new());
-        let mut word_of_form = Vec::new();
+impl<'q> Asked<'q> {
+    pub(super) fn of(reader: &Reader, question: &'q Question) -> Result<Self, Broken> {
+        let count = question.words.len();
+        let mut words = Vec::<AskedWord<'_>>::with_capacity(count);
+        let mut forms = Vec::<AskedForm<'_>>::with_capacity(count);
+        let mut word_of_form = Vec::with_capacity(2 * count);
         let mut unknown = 0;
         // For each word of the question the place of its stem, if the index has it.
-        let mut places: Vec<Option<usize>> = Vec::new();
+        let mut places: Vec<Option<usize>> = Vec::with_capacity(count);
         for (index, (text, stem)) in question.words.iter().enumerate() {
             let earlier = question.words[..index].iter().position(|(_, other)| other == stem);
             places.push(match earlier {
@@ -107,8 +112,8 @@ impl Asked {
                         let count = question.words.iter().filter(|(_, other)| other == stem);
                         let word = asked_word(reader, id, text, count.count())?;
                         let place = words.len();
-                        word_of_form
-                            .extend(reader.forms_of(&word.record)?.iter().map(|f| (*f, place)));
+                        let put = |form| word_of_form.push((form, place));
+                        reader.each_form(&word.record, put)?;
                         words.push(word);
                         Some(place)
                     }
@@ -119,11 +124,7 @@ impl Asked {
             {
                 let count = question.words.iter().filter(|(other, _)| other == text).count();
                 let rarity = reader.whole.totals.rarity(u64::from(df));
-                forms.push(AskedForm {
-                    text: text.clone(),
-                    id,
-                    weight: weight(rarity, small(count)),
-                });
+                forms.push(AskedForm { text, id, weight: weight(rarity, small(count)) });
             }
         }
         word_of_form.sort_unstable();
@@ -133,17 +134,7 @@ impl Asked {
             maybe[slot] |= bit;
         }
         let pairs = pairs(&places, &words);
-        let mut pairs_of = vec![Vec::new(); words.len()];
-        for (at, pair) in pairs.iter().enumerate() {
-            pairs_of[pair.first].push(at);
-            pairs_of[pair.second].push(at);
-        }
-        Ok(Self { words, forms, pairs, unknown, word_of_form, pairs_of, maybe })
-    }
-
-    /// The pairs that a word is in, by their places.
-    pub(super) fn pairs_of(&self, word: usize) -> &[usize] {
-        &self.pairs_of[word]
+        Ok(Self { words, forms, pairs, unknown, word_of_form, maybe })
     }
 
     /// The place of the asked word that a form belongs to.
@@ -163,17 +154,22 @@ fn filter_bit(form: u32) -> (usize, u64) {
     (bit / 64, 1 << (bit % 64))
 }
 
-fn asked_word(reader: &Reader, id: usize, text: &str, count: usize) -> Result<AskedWord, Broken> {
+fn asked_word<'q>(
+    reader: &Reader,
+    id: usize,
+    text: &'q str,
+    count: usize,
+) -> Result<AskedWord<'q>, Broken> {
     let record = reader.stem(id)?;
     let totals = &reader.whole.totals;
     let worth = totals.worth(u64::from(record.df), u64::from(record.title_df));
     let weight = weight(worth, small(count));
-    Ok(AskedWord { text: text.to_owned(), id, record, worth, weight })
+    Ok(AskedWord { text, id, record, worth, weight })
 }
 
 /// Each two neighbours once.
-fn pairs(places: &[Option<usize>], words: &[AskedWord]) -> Vec<AskedPair> {
-    let mut pairs = Vec::<AskedPair>::new();
+fn pairs(places: &[Option<usize>], words: &[AskedWord<'_>]) -> Vec<AskedPair> {
+    let mut pairs = Vec::<AskedPair>::with_capacity(places.len());
     for two in places.windows(2) {
         let (Some(first), Some(second)) = (two[0], two[1]) else { continue };
         let is_known = pairs.iter().any(|pair| (pair.first, pair.second) == (first, second));

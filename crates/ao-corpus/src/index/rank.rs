@@ -130,7 +130,7 @@ pub(super) fn explain(
         let Count { in_title, in_body } = matches.words[index];
         if in_title + in_body > 0 {
             let adds = word.weight * saturated(resistance, in_title, in_body);
-            let words = word.text.clone();
+            let words = word.text.to_owned();
             let kind = PartKind::Word;
             parts.push(Part { kind, words, worth: word.weight, in_title, in_body, adds });
         }
@@ -197,7 +197,7 @@ pub(super) struct Matches {
 }
 
 impl Matches {
-    fn read(&mut self, reader: &Reader, asked: &Asked, entry: usize) -> Result<(), Broken> {
+    fn read(&mut self, reader: &Reader, asked: &Asked<'_>, entry: usize) -> Result<(), Broken> {
         self.words.clear();
         self.words.resize(asked.words.len(), Count::default());
         self.forms.clear();
@@ -217,7 +217,7 @@ impl Matches {
     }
 
     /// The next word of the entry that was asked for.
-    fn meet(&mut self, asked: &Asked, word: usize, form: u32, at: u32, is_title: bool) {
+    fn meet(&mut self, asked: &Asked<'_>, word: usize, form: u32, at: u32, is_title: bool) {
         self.words[word].add(is_title);
         for (count, asked) in self.forms.iter_mut().zip(&asked.forms) {
             if asked.id == form {
@@ -225,14 +225,13 @@ impl Matches {
             }
         }
         let is_near = |last: Option<u32>| last.is_some_and(|last| at - last < WINDOW);
-        for place in asked.pairs_of(word) {
-            let pair = &mut self.pairs[*place];
-            if asked.pairs[*place].first == word {
+        for (pair, asked) in self.pairs.iter_mut().zip(&asked.pairs) {
+            if asked.first == word {
                 if is_near(pair.last_second) {
                     pair.near.add(is_title);
                 }
                 pair.last_first = Some(at);
-            } else {
+            } else if asked.second == word {
                 if is_near(pair.last_first) {
                     pair.near.add(is_title);
                 }
@@ -249,7 +248,7 @@ impl Matches {
     pub(super) fn relevance(
         &mut self,
         reader: &Reader,
-        asked: &Asked,
+        asked: &Asked<'_>,
         entry: usize,
     ) -> Result<(f64, f64), Broken> {
         self.read(reader, asked, entry)?;
@@ -268,7 +267,7 @@ impl Matches {
     /// Calls `each` with what exact forms and pairs add.
     fn each_second(
         &self,
-        asked: &Asked,
+        asked: &Asked<'_>,
         resistance: f64,
         mut each: impl FnMut(&dyn Fn() -> Part, f64),
     ) {
@@ -280,7 +279,7 @@ impl Matches {
             }
         };
         for (form, count) in asked.forms.iter().zip(&self.forms) {
-            tell(PartKind::Exact, &|| form.text.clone(), EXACT * form.weight, *count);
+            tell(PartKind::Exact, &|| form.text.to_owned(), EXACT * form.weight, *count);
         }
         for (pair, found) in asked.pairs.iter().zip(&self.pairs) {
             let words =

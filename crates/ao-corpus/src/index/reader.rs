@@ -189,10 +189,12 @@ impl Reader {
         Ok(StemRecord { df, title_df, postings, forms })
     }
 
-    pub(super) fn forms_of(&self, stem: &StemRecord) -> Result<Vec<u32>, Broken> {
+    /// Calls `each` with the forms of a stem.
+    pub(super) fn each_form(&self, stem: &StemRecord, each: impl FnMut(u32)) -> Result<(), Broken> {
         let part = stem.forms.start * 4..stem.forms.end * 4;
         let bytes = self.image.part(Section::StemForms, part)?;
-        Ok(bytes.as_chunks::<4>().0.iter().map(|form| u32::from_le_bytes(*form)).collect())
+        bytes.as_chunks::<4>().0.iter().map(|form| u32::from_le_bytes(*form)).for_each(each);
+        Ok(())
     }
 
     /// Calls `each` with entry, count in title and tags, and count in the body.
