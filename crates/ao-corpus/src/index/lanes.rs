@@ -36,16 +36,19 @@ pub(super) fn add_rows(sums: &mut [u16], rows: &[Weighed<'_>]) {
     // Nine are added as five and four: a single one would take as long as two.
     let parts = rows.len().div_ceil(ROWS_AT_ONCE).max(1);
     for some in rows.chunks(rows.len().div_ceil(parts).max(1)) {
-        match *some {
-            [a] => either!(add_1(sums, [a])),
-            [a, b] => either!(add_2(sums, [a, b])),
-            [a, b, c] => either!(add_3(sums, [a, b, c])),
-            [a, b, c, d] => either!(add_4(sums, [a, b, c, d])),
-            [a, b, c, d, e] => either!(add_5(sums, [a, b, c, d, e])),
-            [a, b, c, d, e, f] => either!(add_6(sums, [a, b, c, d, e, f])),
-            _ => unreachable!("no more than are added at once"),
+        match some.len() {
+            1 => either!(add_1(sums, array(some))),
+            2 => either!(add_2(sums, array(some))),
+            3 => either!(add_3(sums, array(some))),
+            4 => either!(add_4(sums, array(some))),
+            5 => either!(add_5(sums, array(some))),
+            _ => either!(add_6(sums, array(some))),
         }
     }
+}
+
+fn array<'a, const N: usize>(some: &[Weighed<'a>]) -> [Weighed<'a>; N] {
+    std::array::from_fn(|at| some[at])
 }
 
 /// Puts the places of those that come up to the bar into `found`; `false` if they are more than
@@ -65,8 +68,8 @@ pub(super) fn count_from(sums: &[u16], bar: u16) -> usize {
 macro_rules! adders {
     ($($name:ident($count:literal: $($row:ident $at:literal),+);)+) => {
         $(
+            // Compiled once for each kind of processor.
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "it is compiled once for each kind of processor")]
             fn $name(sums: &mut [u16], rows: [Weighed<'_>; $count]) {
                 $(let $row = &rows[$at].0[..sums.len()];)+
                 for (at, sum) in sums.iter_mut().enumerate() {
