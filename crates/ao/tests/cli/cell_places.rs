@@ -24,7 +24,8 @@ fn open_folder() -> Option<PathBuf> {
     fs::create_dir_all(OPEN).is_ok().then(|| OPEN.into())
 }
 
-/// One of each kind, by name.
+/// Of each kind.
+#[expect(clippy::print_stdout, reason = "what was not tried is said")]
 pub(crate) fn folders() -> Vec<PathBuf> {
     let open = open_folder();
     if open.is_none() {
