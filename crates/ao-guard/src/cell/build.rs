@@ -256,7 +256,10 @@ fn overlay(copied: &Copied) -> io::Result<OwnedFd> {
 fn apart(tree: &File) -> io::Result<OwnedFd> {
     // One layer alone would have to be one that takes changes.
     let nothing = reach(Path::new(EMPTY_DIR))?;
-    merged(&[("lowerdir", format!("{}:{}", number(tree), number(&nothing)))])
+    merged(&[("lowerdir", format!("{}:{}", number(tree), number(&nothing)))]).map_err(|error| {
+        let why = format!("it cannot be shown apart, as with a mount in it ({error})");
+        io::Error::new(error.kind(), why)
+    })
 }
 
 fn is_tree_in_private(path: &Path) -> bool {
