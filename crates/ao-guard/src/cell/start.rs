@@ -26,7 +26,7 @@ use super::tier::{Floor, Tier};
 use super::{maps, readable, sys};
 
 /// In the private folder for temporary files (tier A).
-pub(super) const HOME: &str = "/tmp/home";
+const HOME: &str = "home";
 /// Says to a program, and to this one, that it is in a cell.
 pub(super) const MARK: &str = "AO_CELL";
 
@@ -152,7 +152,7 @@ impl Cell {
         let shown = self.shown(&masks);
         let mut environment = self.environment.clone();
         let (home, temporary) = match tier {
-            Tier::A => (PathBuf::from(HOME), self.temporary()),
+            Tier::A => (self.own(HOME, &shown), self.temporary(&shown)),
             _ => (scratch.home(), scratch.temporary()),
         };
         let mut private = vec![home.clone(), temporary.clone()];

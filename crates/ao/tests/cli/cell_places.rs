@@ -142,6 +142,27 @@ fn temporary_files_are_made_wherever_the_repository_is() {
     }
 }
 
+/// A repository may lie where the cell would have its own folders.
+#[test]
+fn the_folders_of_a_cell_are_nobody_elses() {
+    let script = "
+        echo x > $HOME/x && ln -s x $HOME/link && ln -s x $TMPDIR/link && ln -s x out/link
+        ls -A $HOME $TMPDIR | grep -c cells- ; cat kept.txt";
+    for name in ["home", "own"] {
+        let folder = Path::new("/tmp").join(name);
+        let is_new = fs::create_dir(&folder).is_ok();
+        let cells = Cells::within(&folder, User::This);
+        let answer = cells.sh(&["--rw", "out"], script).expect(0).json();
+        assert_eq!(answer["stdout"]["text"], "0\nkept\n", "{answer}");
+        assert_eq!(fs::read_dir(cells.path("out")).unwrap().count(), 0);
+        drop(cells);
+        if is_new {
+            // Somebody else may use it by now.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
 const PLANT: &str = "
     ln -s ../kept.txt $TMPDIR/link || exit 9
     ln -s ../kept.txt out/link; mkfifo out/pipe; cp -P $TMPDIR/link out/copied; mv $TMPDIR/link out/moved; mv out/old out/renamed; ln -P out/old out/second
