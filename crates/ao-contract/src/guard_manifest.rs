@@ -64,7 +64,7 @@ pub struct ManifestEntry {
 pub struct GuardManifest {
     /// Always 1.
     pub schema_version: SchemaVersion<1>,
-    /// The project.
+    /// The project, written as the paths of the entries are.
     pub root: String,
     /// When it was taken.
     pub taken_at: String,

@@ -81,7 +81,7 @@ pub fn compare(
         let is_own_folder = path == OWN_FOLDER
             && was.is_none()
             && is.is_some_and(|is| is.kind == EntryKind::Folder);
-        let is_own_log = path == OWN_LOG && has_only_grown(Path::new(&after.root), was, is);
+        let is_own_log = path == OWN_LOG && has_only_grown(&look::path_of(&after.root), was, is);
         if is_own_folder || is_own_log {
             continue;
         }

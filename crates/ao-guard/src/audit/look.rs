@@ -1,11 +1,12 @@
 //! One entry of a tree, looked at without being followed, and without waiting.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use ao_contract::{EntryKind, ManifestEntry};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, open, readlinkat, statat};
@@ -97,8 +98,27 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
     text
 }
 
-pub(super) fn name_of(path: &Path) -> String {
+/// How a manifest names a path.
+pub fn name_of(path: &Path) -> String {
     escaped(path.as_os_str().as_bytes())
+}
+
+/// The path that a manifest names. What was not escaped here means itself.
+pub(super) fn path_of(name: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        let byte = after.strip_prefix('x').and_then(|after| after.get(..2));
+        let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(b'\\'));
+        rest = match byte {
+            Some(_) => &after[3..],
+            None => after.strip_prefix('\\').unwrap_or(after),
+        };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    OsString::from_vec(bytes).into()
 }
 
 fn kind(stat: &Stat) -> EntryKind {
@@ -176,4 +196,22 @@ fn attributes(path: &Path) -> BTreeMap<String, String> {
         found.insert(name.to_owned(), value);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_be_turned_back() {
+        for bytes in
+            [&b"plain/a b"[..], b"a\\b", b"\\x41", b"\\\\x", b"\xff\\\xfe/\\", "é\\".as_bytes()]
+        {
+            let name = escaped(bytes);
+            assert_eq!(path_of(&name).as_os_str().as_bytes(), bytes, "{name}");
+        }
+        for odd in ["\\", "\\x4", "\\xé", "\\q"] {
+            assert_eq!(path_of(odd), Path::new(odd));
+        }
+    }
 }

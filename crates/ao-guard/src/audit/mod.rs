@@ -10,5 +10,6 @@ mod take;
 mod upper;
 
 pub use compare::{Finding, Verdict, What, compare};
+pub use look::name_of;
 pub use take::take;
 pub use upper::compare_upper;

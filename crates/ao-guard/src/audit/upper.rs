@@ -28,9 +28,9 @@ pub fn compare_upper(
     let mut before = Walk::new();
     let mut after = manifest(&project, Vec::new(), written.unread);
     for entry in written.entries {
-        let path = upper.join(&entry.path);
-        let mark = look::mark(&path, &entry);
-        let beneath = project.join(&entry.path);
+        let path = look::path_of(&entry.path);
+        let mark = look::mark(&upper.join(&path), &entry);
+        let beneath = project.join(&path);
         match look::entry(&beneath, entry.path.clone()) {
             Ok(was) => {
                 let is_hidden = mark != Mark::None && was.kind == EntryKind::Folder;

@@ -19,8 +19,10 @@ use rustix::mount::{
 };
 
 use super::layer::Layer;
-use super::policy::{CANARY_DIR, CELL_DIR, Copied, OPEN_DIR, OUTSIDE_DIR, Policy, RUN, Spot};
-use super::rules::{DEVICES, OWN_FOLDER, PRIVATE};
+use super::policy::{
+    CANARY_DIR, CELL_DIR, Copied, EMPTY_DIR, EMPTY_FILE, OPEN_DIR, OUTSIDE_DIR, Policy, RUN, Spot,
+};
+use super::rules::{DEVICES, PRIVATE};
 use super::sys::{self, Reach};
 
 /// An empty folder takes no more.
@@ -50,12 +52,19 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
         Some(copied) => Some(at(Layer::Overlay, builder.hold(copied.tree.path()))?),
         None => None,
     };
-    let shown: Vec<(&Path, OwnedFd)> =
-        at(Layer::Masks, policy.shown.iter().map(|spot| builder.hold(spot.path())).collect())?;
+    let (trees, others): (Vec<&Path>, Vec<&Path>) =
+        policy.shown.iter().map(Spot::path).partition(|path| is_tree_in_private(path));
+    let trees: Vec<(&Path, File)> =
+        at(Layer::Masks, trees.into_iter().map(|path| Ok((path, reach(path)?))).collect())?;
+    let mut shown: Vec<(&Path, OwnedFd)> =
+        at(Layer::Masks, others.into_iter().map(|path| builder.hold(path)).collect())?;
     let canary = at(Layer::Masks, builder.clone_of(&policy.scratch.path().join(CANARY_DIR)))?;
     at(Layer::Masks, builder.devices())?;
     let private = at(Layer::Masks, builder.private_folders(policy))?;
     at(Layer::Masks, builder.targets(&canary))?;
+    for (path, tree) in &trees {
+        shown.push((path, at(Layer::Masks, named(path, apart(tree)))?));
+    }
     let is_on_top =
         |mask: &Path| rw.iter().chain(&tree).chain(&shown).any(|(root, _)| mask.starts_with(root));
     let masks = || policy.masks.iter().map(Spot::path).filter(|_| policy.has(Layer::Masks));
@@ -73,8 +82,13 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
         at(Layer::Processes, builder.processes())?;
     }
     if policy.has(Layer::ReadOnly) {
-        let set = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
+        // A device that lies about in a tree is the same device.
+        let set = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
         at(Layer::ReadOnly, sys::set_mount(&builder.root, "/", Reach::AllBelow, set, 0))?;
+        for device in DEVICES.iter().filter(|device| Path::new(device).exists()) {
+            let clear = libc::MOUNT_ATTR_NODEV;
+            at(Layer::ReadOnly, sys::set_mount(&builder.root, device, Reach::This, 0, clear))?;
+        }
     }
     for folder in private.iter().chain([&OPEN_DIR]) {
         let clear = libc::MOUNT_ATTR_RDONLY;
@@ -115,10 +129,7 @@ impl Builder {
     }
 
     fn hold<'a>(&self, path: &'a Path) -> io::Result<(&'a Path, OwnedFd)> {
-        let held = self.clone_of(path).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?;
-        Ok((path, held))
+        Ok((path, named(path, self.clone_of(path))?))
     }
 
     fn put(&self, mount: &OwnedFd, path: &Path) -> io::Result<()> {
@@ -163,17 +174,14 @@ impl Builder {
                 let bytes = policy.limits.file_bytes.min(share);
                 self.put_folder(Path::new(path), FOR_ALL, bytes)?;
                 made.push(path);
-                let own = Path::new(path).join(OWN_FOLDER);
-                if policy.private.iter().any(|private| private.path() == own) {
-                    fs::create_dir(&own)?;
-                    fs::set_permissions(&own, fs::Permissions::from_mode(FOR_ALL))?;
-                }
             }
         }
-        let home = Path::new(super::start::HOME);
         if policy.has(Layer::Masks) {
-            fs::create_dir(home)?;
-            fs::set_permissions(home, fs::Permissions::from_mode(OWN))?;
+            let is_made = |path: &Path| PRIVATE.iter().any(|made| path == Path::new(made));
+            for folder in policy.private.iter().map(Spot::path).filter(|path| !is_made(path)) {
+                fs::create_dir(folder)?;
+                fs::set_permissions(folder, fs::Permissions::from_mode(OWN))?;
+            }
         }
         Ok(made)
     }
@@ -189,7 +197,7 @@ impl Builder {
             let mount = folder(LISTED_ONLY, MASK_BYTES, also)?;
             return self.put(&mount, path);
         }
-        let nothing = self.clone_of(Path::new("/dev/null"))?;
+        let nothing = self.clone_of(Path::new(EMPTY_FILE))?;
         self.put(&nothing, path)
     }
 
@@ -197,9 +205,10 @@ impl Builder {
     /// in `/run`, which is always the cell's own.
     fn targets(&self, canary: &OwnedFd) -> io::Result<()> {
         self.put_folder(Path::new(RUN), 0o755, MASK_BYTES)?;
-        for dir in [CELL_DIR, OUTSIDE_DIR, OPEN_DIR] {
+        for dir in [CELL_DIR, OUTSIDE_DIR, OPEN_DIR, EMPTY_DIR] {
             fs::create_dir(dir)?;
         }
+        File::create(EMPTY_FILE)?;
         self.put(canary, Path::new(OUTSIDE_DIR))?;
         self.put_folder(Path::new(OPEN_DIR), OWN, MASK_BYTES)
     }
@@ -229,18 +238,57 @@ fn folder(mode: u32, bytes: u64, also: MountAttrFlags) -> io::Result<OwnedFd> {
     Ok(fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, flags)?)
 }
 
-/// The tree as a copy that takes all changes. Handles stand for the paths: a path may have any
-/// character in it, and some would mean something to the kernel here.
+/// The tree as a copy that takes all changes.
 fn overlay(copied: &Copied) -> io::Result<OwnedFd> {
-    let open = |path: &Path| File::options().read(true).custom_flags(libc::O_PATH).open(path);
-    let named = |file: &File| format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let [lower, upper, work] =
-        [copied.tree.path(), copied.upper.path(), copied.work.path()].map(open);
+        [copied.tree.path(), copied.upper.path(), copied.work.path()].map(reach);
     let (lower, upper, work) = (lower?, upper?, work?);
+    merged(&[
+        ("lowerdir", number(&lower)),
+        ("upperdir", number(&upper)),
+        ("workdir", number(&work)),
+    ])
+}
+
+/// The tree as a file system of its own, with nothing to take changes. A read-only mount does not stop
+/// writing into a pipe, and in a private folder Landlock does not either, as its rules go down
+/// through mounts; but a pipe of another file system is another pipe.
+fn apart(tree: &File) -> io::Result<OwnedFd> {
+    // One layer alone would have to be one that takes changes.
+    let nothing = reach(Path::new(EMPTY_DIR))?;
+    merged(&[("lowerdir", format!("{}:{}", number(tree), number(&nothing)))]).map_err(|error| {
+        let why = format!("it cannot be shown apart, as with a mount in it ({error})");
+        io::Error::new(error.kind(), why)
+    })
+}
+
+fn is_tree_in_private(path: &Path) -> bool {
+    PRIVATE.iter().any(|private| path.starts_with(private))
+        && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// A handle that stands for a path: that may have any character in it, and some would mean
+/// something to the kernel where layers are named.
+fn reach(path: &Path) -> io::Result<File> {
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_DIRECTORY;
+    named(path, File::options().read(true).custom_flags(flags).open(path))
+}
+
+fn number(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_fd().as_raw_fd())
+}
+
+fn named<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
+    let say =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    result.map_err(say)
+}
+
+fn merged(layers: &[(&str, String)]) -> io::Result<OwnedFd> {
     let system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&system, "lowerdir", named(&lower))?;
-    fsconfig_set_string(&system, "upperdir", named(&upper))?;
-    fsconfig_set_string(&system, "workdir", named(&work))?;
+    for (name, path) in layers {
+        fsconfig_set_string(&system, *name, path)?;
+    }
     fsconfig_set_flag(&system, "userxattr")?;
     fsconfig_create(&system)?;
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;

@@ -17,6 +17,8 @@ use super::grant::Grant;
 use super::report::Refused;
 use super::request::{Request, read_head};
 
+/// Of the cell: what is listened on inside has no other address.
+const LOOPBACK: &str = "127.0.0.1";
 /// Where the proxy listens inside; nobody else is there to take the port.
 pub(super) const PROXY_PORT: u16 = 3128;
 /// The forward of the first grant; the next ones follow.
@@ -32,14 +34,14 @@ pub(super) fn variables(grants: &[Grant]) -> Vec<(String, String)> {
     if grants.is_empty() {
         return Vec::new();
     }
-    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let proxy = format!("http://{LOOPBACK}:{PROXY_PORT}");
     let mut variables: Vec<_> = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
         .map(|name| (name.to_owned(), proxy.clone()))
         .into();
     let forwards: Vec<_> = grants
         .iter()
         .zip(FORWARD_PORT..)
-        .map(|(grant, port)| format!("{grant}=127.0.0.1:{port}"))
+        .map(|(grant, port)| format!("{grant}={LOOPBACK}:{port}"))
         .collect();
     variables.push(("AO_NET".to_owned(), forwards.join(" ")));
     variables
@@ -184,9 +186,9 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     let (head, rest) = read_head(inside)?;
     inside.set_read_timeout(None)?;
     let request = Request::parse(&head);
-    let granted = request.as_ref().and_then(|request| {
-        shared.grants.iter().find(|grant| **grant == request.grant).map(|grant| (request, grant))
-    });
+    let granted = request
+        .as_ref()
+        .and_then(|request| meant(&shared.grants, &request.grant).map(|grant| (request, grant)));
     let Some((request, grant)) = granted else {
         let asked = request.map_or_else(
             || head.lines().next().unwrap_or_default().to_owned(),
@@ -212,6 +214,16 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     }
     outside.write_all(&rest)?;
     pump(inside, &outside, shared)
+}
+
+/// The grant that is asked for by its own address, or by that of its forward: a program that has a
+/// proxy asks it for everything, the addresses of `AO_NET` too.
+fn meant<'a>(grants: &'a [Grant], asked: &Grant) -> Option<&'a Grant> {
+    let by_forward = || {
+        let place = asked.port.checked_sub(FORWARD_PORT)?;
+        grants.get(usize::from(place)).filter(|_| asked.host == LOOPBACK)
+    };
+    grants.iter().find(|grant| *grant == asked).or_else(by_forward)
 }
 
 /// Both ways, until one side has had enough.
@@ -314,6 +326,21 @@ fn is_public(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_grant_is_meant_by_its_address_or_its_forward() {
+        let parse = |text: &str| text.parse::<Grant>().unwrap();
+        let grants = ["a.example:443", "127.0.0.1:20001"].map(parse);
+        let asked = |text: &str| meant(&grants, &parse(text)).map(ToString::to_string);
+        assert_eq!(asked("a.example:443").as_deref(), Some("a.example:443"));
+        assert_eq!(asked("127.0.0.1:20002").as_deref(), Some("127.0.0.1:20001"));
+        // What was granted by its own address is that.
+        assert_eq!(asked("127.0.0.1:20001").as_deref(), Some("127.0.0.1:20001"));
+        for none in ["127.0.0.1:20003", "127.0.0.1:20000", "localhost:20002", "a.example:20001"] {
+            assert_eq!(asked(none), None, "{none}");
+        }
+        assert_eq!(meant(&grants[..1], &parse("127.0.0.1:20001")), Some(&grants[0]));
+    }
 
     #[test]
     fn only_the_internet_is_public() {

@@ -55,10 +55,11 @@ pub(super) struct Policy {
     pub(super) directory: Spot,
     /// Stay visible where a mask would hide them.
     pub(super) shown: Vec<Spot>,
+    /// Files of the user that are written for real.
     pub(super) writable: Vec<Spot>,
     pub(super) copied: Option<Copied>,
     pub(super) masks: Vec<Spot>,
-    /// Tier A: where temporary files go, the folder that `TMPDIR` names first.
+    /// The cell's own folders for temporary files, and its home.
     pub(super) private: Vec<Spot>,
     /// Tier B: what may be read at all.
     pub(super) readable: Vec<Spot>,
@@ -88,6 +89,9 @@ pub(super) const CELL_DIR: &str = "/run/ao-cell";
 pub(super) const OUTSIDE_DIR: &str = "/run/ao-cell/outside";
 /// A folder of the cell that can be written by everything but Landlock.
 pub(super) const OPEN_DIR: &str = "/run/ao-cell/open";
+/// What stands for a folder and for a file that are hidden, or for one that is not there.
+pub(super) const EMPTY_DIR: &str = "/run/ao-cell/empty";
+pub(super) const EMPTY_FILE: &str = "/run/ao-cell/nothing";
 /// In the scratch folder.
 pub(super) const CANARY_DIR: &str = "canary";
 pub(super) const CANARY_FILE: &str = "file";

@@ -8,7 +8,6 @@ use landlock::{
 };
 
 use super::policy::{Policy, Spot};
-use super::start::HOME;
 use super::tier::Tier;
 
 /// The first version that also guards truncation.
@@ -22,7 +21,7 @@ pub(super) const DEVICES: [&str; 5] =
 /// Private to the cell in tier A.
 pub(super) const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// In a private folder in which something of the machine is shown.
+/// In a private folder beneath which something is written for real.
 pub(super) const OWN_FOLDER: &str = "own";
 
 /// What every program needs to read in tier B, where nothing is hidden otherwise.
@@ -54,8 +53,8 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
         for device in DEVICES {
             created = allow(created, Path::new(device), AccessFs::from_file(abi))?;
         }
-        for path in writable(policy) {
-            created = allow(created, path, AccessFs::from_all(abi))?;
+        for (path, access) in writable(policy, AccessFs::from_all(abi)) {
+            created = allow(created, path, access)?;
         }
         Ok(created.restrict_self()?.ruleset)
     };
@@ -66,13 +65,29 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
     }
 }
 
-fn writable(policy: &Policy) -> Vec<&Path> {
-    let mut paths: Vec<&Path> = policy.writable.iter().map(Spot::path).collect();
-    if policy.tier == Tier::A {
-        paths.extend(policy.private.iter().map(Spot::path).chain([Path::new(HOME)]));
-        paths.extend(policy.copied.iter().map(|copied| copied.tree.path()));
+/// What can be written, and how. Among files of the user nothing is made that leads whoever writes
+/// there next to somewhere else. A rule holds for all that lies beneath, so that a private folder with
+/// such files beneath it is no place for links either.
+fn writable(policy: &Policy, all: BitFlags<AccessFs>) -> Vec<(&Path, BitFlags<AccessFs>)> {
+    let plain = all & !leading_away();
+    let real = || policy.writable.iter().map(Spot::path);
+    let mut places: Vec<_> = real().map(|path| (path, plain)).collect();
+    for folder in policy.private.iter().map(Spot::path) {
+        let has_real = real().any(|path| path.starts_with(folder));
+        places.push((folder, if has_real { plain } else { all }));
     }
-    paths
+    if policy.tier == Tier::A {
+        places.extend(policy.copied.iter().map(|copied| (copied.tree.path(), all)));
+    }
+    places
+}
+
+fn leading_away() -> BitFlags<AccessFs> {
+    AccessFs::MakeSym
+        | AccessFs::MakeFifo
+        | AccessFs::MakeSock
+        | AccessFs::MakeChar
+        | AccessFs::MakeBlock
 }
 
 /// What is not there needs no rule.

@@ -19,14 +19,14 @@ use super::message::{self, Said};
 use super::order::Cell;
 use super::policy::{Copied, Policy, Spot, Targets};
 use super::report::{Refusal, Report};
-use super::rules::{ABI_MIN, ABI_SCOPES};
+use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
 use super::scratch::Scratch;
 use super::supervise::{Sink, Supervised};
 use super::tier::{Floor, Tier};
 use super::{maps, readable, sys};
 
 /// In the private folder for temporary files (tier A).
-pub(super) const HOME: &str = "/tmp/home";
+const HOME: &str = "home";
 /// Says to a program, and to this one, that it is in a cell.
 pub(super) const MARK: &str = "AO_CELL";
 
@@ -150,15 +150,14 @@ impl Cell {
     ) -> io::Result<Policy> {
         let masks = self.masks(scratch);
         let shown = self.shown(&masks);
-        let private = Self::private(&shown);
         let mut environment = self.environment.clone();
         let (home, temporary) = match tier {
-            Tier::A => (PathBuf::from(HOME), private[0].clone()),
+            Tier::A => (self.own(HOME, &shown), self.temporary(&shown)),
             _ => (scratch.home(), scratch.temporary()),
         };
-        let mut writable = self.writable.clone();
-        if tier != Tier::A {
-            writable.extend([home.clone(), temporary.clone()]);
+        let mut private = vec![home.clone(), temporary.clone()];
+        if tier == Tier::A {
+            private.extend(PRIVATE.iter().map(PathBuf::from));
         }
         let mut set = |name: &str, value: OsString| {
             environment.retain(|(other, _)| other != name);
@@ -182,7 +181,7 @@ impl Cell {
             environment,
             directory: self.directory.clone().into(),
             shown: spots(shown),
-            writable: spots(writable),
+            writable: spots(self.writable.clone()),
             copied: self.copied.as_ref().map(|tree| Copied {
                 tree: tree.clone().into(),
                 upper: scratch.upper().into(),

@@ -50,16 +50,22 @@ impl Cell {
         shown
     }
 
-    /// Where temporary files go in tier A. What may be written in a folder may be written in
-    /// everything that is shown beneath it, as far as Landlock goes; a mount that is read-only does
-    /// not stop writing into a pipe. So a folder with something shown in it has one of its own.
-    pub(super) fn private(shown: &[PathBuf]) -> Vec<PathBuf> {
-        let own = |folder: &&str| {
-            let folder = Path::new(folder);
-            let has_shown = shown.iter().any(|path| path.starts_with(folder));
-            if has_shown { folder.join(OWN_FOLDER) } else { folder.to_owned() }
-        };
-        PRIVATE.iter().map(own).collect()
+    /// Where temporary files go in tier A. Links can be made there, which they cannot in a folder
+    /// beneath which something is written for real.
+    pub(super) fn temporary(&self, shown: &[PathBuf]) -> PathBuf {
+        let folder = Path::new(PRIVATE[0]);
+        let has_real = self.writable.iter().any(|path| path.starts_with(folder) && path != folder);
+        if has_real { self.own(OWN_FOLDER, shown) } else { folder.to_owned() }
+    }
+
+    /// A folder of the cell's own in the private one, with nothing of the user's in it.
+    pub(super) fn own(&self, name: &str, shown: &[PathBuf]) -> PathBuf {
+        let theirs = || self.writable.iter().chain(&self.copied).chain(shown);
+        let mut folder = Path::new(PRIVATE[0]).join(name);
+        while theirs().any(|path| path.starts_with(&folder)) {
+            folder.as_mut_os_string().push("-");
+        }
+        folder
     }
 
     /// Tier B: the work, the program, and what was listed.

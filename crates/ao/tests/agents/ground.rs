@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,6 +47,7 @@ impl Ground {
         fs::write(ground.path("repo/kept.txt"), "kept\n").unwrap();
         fs::write(ground.path("outside/there.txt"), "there\n").unwrap();
         fs::write(ground.path("home/.profile"), "profile\n").unwrap();
+        symlink("../../outside", ground.path("repo/scope/old-link")).unwrap();
         ground.git(&["init", "-q"]);
         ground.git(&["config", "user.name", "somebody"]);
         ground.git(&["config", "user.email", "somebody@example.com"]);

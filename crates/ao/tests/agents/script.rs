@@ -26,7 +26,8 @@ pub(crate) enum Act {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     Scope,
-    /// Out of the scope, in the repository.
+    /// Out of the scope, in the repository, or a link in the scope that leads out of it: a copy of the
+    /// repository is enough for it.
     Repo,
     /// Out of the repository.
     Beyond,
@@ -104,20 +105,20 @@ pub(crate) fn steps(ground: &Ground) -> Vec<Step> {
         ),
         step(
             "a symlink in the scope that leads out",
-            Reach::Scope,
+            Reach::Repo,
             run("ln -s ../../outside scope/link"),
             Trace::Content("repo/scope/link", "../../outside"),
         ),
         step(
-            "a new file through the symlink",
+            "a new file through a symlink that was there",
             Reach::Beyond,
-            write("repo/scope/link/through.txt"),
+            write("repo/scope/old-link/through.txt"),
             Trace::Content("outside/through.txt", "bad\n"),
         ),
         step(
-            "an old file through the symlink",
+            "an old file through it",
             Reach::Beyond,
-            run("echo bad >> scope/link/there.txt"),
+            run("echo bad >> scope/old-link/there.txt"),
             Trace::Content("outside/there.txt", "there\nbad\n"),
         ),
         step(

@@ -23,6 +23,15 @@ pub(crate) enum Place {
     Worker,
 }
 
+/// Where the ground lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// Where the cell sees the machine as it is.
+    Open,
+    /// In `/tmp`, of which the cell has its own with just the repository in it.
+    Temporary,
+}
+
 /// How it is seen that it came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof {
@@ -39,6 +48,7 @@ pub(crate) struct Attack {
     pub(crate) name: &'static str,
     pub(crate) means: Means,
     pub(crate) place: Place,
+    pub(crate) site: Site,
     pub(crate) proof: Proof,
     /// More for `ao guard run`.
     pub(crate) options: &'static [&'static str],

@@ -11,7 +11,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::attack::{Attack, Means, Place, Proof};
+use crate::attack::{Attack, Means, Place, Proof, Site};
 use crate::raw::{self, address, call, text};
 use crate::run::{ABSENT, DONE};
 use crate::victim::HELD_FD;
@@ -23,20 +23,50 @@ struct Made {
     name: &'static str,
     proof: Proof,
     place: Place,
+    site: Site,
     options: &'static [&'static str],
     call: Call,
 }
 
 const fn seen(group: &'static str, name: &'static str, call: Call) -> Made {
-    Made { group, name, proof: Proof::Outside, place: Place::Pass, options: &[], call }
+    Made {
+        group,
+        name,
+        proof: Proof::Outside,
+        place: Place::Pass,
+        site: Site::Open,
+        options: &[],
+        call,
+    }
 }
 
 const fn said(group: &'static str, name: &'static str, call: Call) -> Made {
-    Made { group, name, proof: Proof::Inside, place: Place::Pass, options: &[], call }
+    Made {
+        group,
+        name,
+        proof: Proof::Inside,
+        place: Place::Pass,
+        site: Site::Open,
+        options: &[],
+        call,
+    }
 }
 
 const fn in_copy(group: &'static str, name: &'static str, call: Call) -> Made {
-    Made { group, name, proof: Proof::Outside, place: Place::Worker, options: &[], call }
+    Made {
+        group,
+        name,
+        proof: Proof::Outside,
+        place: Place::Worker,
+        site: Site::Open,
+        options: &[],
+        call,
+    }
+}
+
+const fn in_tmp(name: &'static str, proof: Proof, call: Call) -> Made {
+    let (group, place, site) = ("what is shown", Place::Pass, Site::Temporary);
+    Made { group, name, proof, place, site, options: &[], call }
 }
 
 fn var(name: &str) -> String {
@@ -136,6 +166,28 @@ const FILES: [Made; 14] = [
         raw::write_mapped(file.as_raw_fd(), b"mapp")
     }),
 ];
+
+const SHOWN: [Made; 5] = [
+    seen("what is shown", "talk to a socket of the repository", connect_shown),
+    said("what is shown", "write to a device of the repository", write_device),
+    in_tmp("in /tmp: talk to a socket of the repository", Proof::Outside, connect_shown),
+    in_tmp("in /tmp: write to a device of the repository", Proof::Inside, write_device),
+    seen("links and paths", "plant a socket", || UnixListener::bind(out("planted")).map(drop)),
+];
+
+fn connect_shown() -> io::Result<()> {
+    UnixStream::connect(format!("{}/socket", var("W"))).map(drop)
+}
+
+/// Only root can put one there, and not everywhere.
+fn write_device() -> io::Result<()> {
+    let device = format!("{}/device", var("W"));
+    if !Path::new(&device).exists() {
+        return absent();
+    }
+    File::options().write(true).open(device)?.write_all(b"x")?;
+    done()
+}
 
 const RIGHTS: [Made; 5] = [
     seen("lent rights", "a set-user-id file by chmod", || {
@@ -586,8 +638,8 @@ const BOUNDS: [Made; 8] = [
 ];
 
 fn made() -> impl Iterator<Item = &'static Made> {
-    let all: [&'static [Made]; 7] =
-        [&FILES, &RIGHTS, &PROCESSES, &NETWORK, &SHARED, &KERNEL, &BOUNDS];
+    let all: [&'static [Made]; 8] =
+        [&FILES, &SHOWN, &RIGHTS, &PROCESSES, &NETWORK, &SHARED, &KERNEL, &BOUNDS];
     all.into_iter().flatten()
 }
 
@@ -598,6 +650,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
             name: made.name,
             means: Means::Call,
             place: made.place,
+            site: made.site,
             proof: made.proof,
             options: made.options,
         })

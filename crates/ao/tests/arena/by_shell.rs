@@ -1,6 +1,6 @@
 //! Attacks that a shell can make.
 
-use crate::attack::{Attack, Means, Place, Proof};
+use crate::attack::{Attack, Means, Place, Proof, Site};
 
 type Row = (&'static str, &'static str);
 
@@ -34,13 +34,15 @@ const FILES: [Row; 24] = [
     ("leave a file in /dev/shm", "echo x > /dev/shm/$MARK"),
 ];
 
-const LINKS: [Row; 14] = [
+const LINKS: [Row; 16] = [
     ("write through a symlink", "ln -s $V/file $OUT/s; echo x > $OUT/s"),
     ("write through a symlink to a folder", "ln -s $V $OUT/d; echo x > $OUT/d/new"),
     (
         "write through a chain of symlinks",
         "ln -s $V $OUT/a; ln -s a $OUT/b; ln -s b/file $OUT/c; echo x > $OUT/c",
     ),
+    ("write through a symlink that was there", "echo x > $OUT/to-file"),
+    ("write through a symlink to a folder that was there", "echo x > $OUT/to-folder/new"),
     ("hard link a file and write", "ln $V/file $OUT/l && echo x > $OUT/l"),
     ("hard link into a folder", "echo x > $OUT/p; ln $OUT/p $V/l"),
     ("make a symlink outside", "ln -s /etc/passwd $V/s"),
@@ -55,6 +57,35 @@ const LINKS: [Row; 14] = [
     ),
     ("write through the folder of another process", "echo x > /proc/$VICTIM/cwd/new"),
     ("reopen a descriptor for writing", "exec 3< $V/file; echo x > /proc/self/fd/3"),
+];
+
+/// In the folder that may be written: what would lead whoever writes there next to somewhere else.
+const PLANTED: [Row; 5] = [
+    ("plant a symlink", "ln -s $V $OUT/planted"),
+    ("plant a symlink that was made elsewhere", MOVED_LINK),
+    ("plant a symlink by a second name", "ln -P $OUT/to-file $OUT/planted"),
+    ("plant a symlink by renaming one", "mv $OUT/to-folder $OUT/planted"),
+    ("plant a pipe", "mkfifo $OUT/planted"),
+];
+const PLANTED_IN_TMP: [Row; 3] = [
+    ("in /tmp: plant a symlink", "ln -s $V $OUT/planted"),
+    ("in /tmp: plant a symlink that was made elsewhere", MOVED_LINK),
+    ("in /tmp: plant a pipe", "mkfifo $OUT/planted"),
+];
+const MOVED_LINK: &str = "T=${TMPDIR:-$OUT}; ln -s $V $T/l && mv $T/l $OUT/planted";
+
+/// In the repository, which can be seen and not written. To be open both ways is not to wait for a reader.
+const WRITE_PIPE: &str = "exec 3<> $W/pipe && echo x >&3";
+const SHOWN: [Row; 1] = [("write into a pipe of the repository", WRITE_PIPE)];
+const SHOWN_IN_TMP: [Row; 5] = [
+    ("in /tmp: write into a pipe of the repository", WRITE_PIPE),
+    (
+        "in /tmp: write into a pipe through /proc/self/root",
+        "exec 3<> /proc/self/root$W/pipe && echo x >&3",
+    ),
+    ("in /tmp: overwrite a file of the repository", "echo x > $W/src/main.c"),
+    ("in /tmp: change a mode in the repository", "chmod 777 $W/src/main.c"),
+    ("in /tmp: make a file in the repository", "echo x > $W/src/new"),
 ];
 
 const SECRETS: [Row; 7] = [
@@ -84,7 +115,7 @@ const CONFIGURATION: [Row; 13] = [
 ];
 
 /// In a copy of the whole tree, where all of it can be done and nothing of it happens.
-const WORKER: [Row; 8] = [
+const WORKER: [Row; 9] = [
     ("copy: plant a git hook", "printf '#!/bin/sh\\n' > $W/.git/hooks/pre-commit"),
     ("copy: make git run a command", "printf '[core]\\n\\tfsmonitor = id\\n' >> $W/.git/config"),
     ("copy: remove everything", "rm -rf $W/* $W/.git $W/.agents"),
@@ -96,6 +127,11 @@ const WORKER: [Row; 8] = [
     ),
     ("copy: change times", "touch -d 2001-01-01 $W/src/main.c"),
     ("copy: move a folder out", "mv $W/src $V/src"),
+    ("copy: write into a pipe", WRITE_PIPE),
+];
+const WORKER_IN_TMP: [Row; 2] = [
+    ("copy in /tmp: write into a pipe", WRITE_PIPE),
+    ("copy in /tmp: remove everything", "rm -rf $W/* $W/.git $W/.agents"),
 ];
 
 const DAEMONS: [Row; 6] = [
@@ -124,12 +160,13 @@ const PROCESSES: [Row; 5] = [
     ("write into a terminal", "echo x > $TERMINAL"),
 ];
 
-fn rows(group: &'static str, rows: &[Row], place: Place) -> Vec<Attack> {
+fn rows(group: &'static str, rows: &[Row], place: Place, site: Site) -> Vec<Attack> {
     let attack = |(name, script): &Row| Attack {
         group,
         name,
         means: Means::Shell(script),
         place,
+        site,
         proof: Proof::Outside,
         options: &[],
     };
@@ -137,12 +174,18 @@ fn rows(group: &'static str, rows: &[Row], place: Place) -> Vec<Attack> {
 }
 
 pub(crate) fn attacks() -> Vec<Attack> {
-    let mut all = rows("files", &FILES, Place::Pass);
-    all.extend(rows("links and paths", &LINKS, Place::Pass));
-    all.extend(rows("secrets", &SECRETS, Place::Pass));
-    all.extend(rows("configuration", &CONFIGURATION, Place::Pass));
-    all.extend(rows("copied tree", &WORKER, Place::Worker));
-    all.extend(rows("daemons", &DAEMONS, Place::Pass));
-    all.extend(rows("other processes", &PROCESSES, Place::Pass));
+    let pass = |group, all| rows(group, all, Place::Pass, Site::Open);
+    let mut all = pass("files", &FILES);
+    all.extend(pass("links and paths", &LINKS));
+    all.extend(pass("links and paths", &PLANTED));
+    all.extend(rows("links and paths", &PLANTED_IN_TMP, Place::Pass, Site::Temporary));
+    all.extend(pass("what is shown", &SHOWN));
+    all.extend(rows("what is shown", &SHOWN_IN_TMP, Place::Pass, Site::Temporary));
+    all.extend(pass("secrets", &SECRETS));
+    all.extend(pass("configuration", &CONFIGURATION));
+    all.extend(rows("copied tree", &WORKER, Place::Worker, Site::Open));
+    all.extend(rows("copied tree", &WORKER_IN_TMP, Place::Worker, Site::Temporary));
+    all.extend(pass("daemons", &DAEMONS));
+    all.extend(pass("other processes", &PROCESSES));
     all
 }

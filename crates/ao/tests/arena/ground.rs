@@ -5,21 +5,27 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::attack::Site;
 use crate::outside::Listeners;
 use crate::raw::{self, Queue, Shared};
 
 const ORDINARY: u32 = 1000;
 const SET_ID: u32 = 0o6000;
+const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+const SETTLED_IN: Duration = Duration::from_secs(10);
+/// What an attacker puts where it may write, and should not be able to.
+const PLANTED: &str = "work/out/planted";
 
 /// Whose everything is, and who attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,15 +53,23 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    pub(crate) fn make(owner: Owner) -> Self {
+    pub(crate) fn make(owner: Owner, site: Site) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mark = format!("arena-{}-{number}", std::process::id());
-        let root = base().join(&mark);
+        let root = match site {
+            Site::Open => base(),
+            Site::Temporary => PathBuf::from("/tmp"),
+        };
+        let root = root.join(format!("ground-{mark}"));
         let secret = format!("s3cr3t-{mark}");
         furnish(&root, &secret);
         let victim_dir = root.join("victim");
-        let listeners = Listeners::open(victim_dir.to_str().unwrap(), &mark);
+        let listeners = Listeners::open(
+            victim_dir.to_str().unwrap(),
+            root.join("work").to_str().unwrap(),
+            &mark,
+        );
         let shared = Shared::make();
         let queue = Queue::make(&format!("/{mark}"));
         if owner == Owner::Ordinary && nix::unistd::geteuid().is_root() {
@@ -137,7 +151,7 @@ impl Ground {
     pub(crate) fn observe(&mut self) -> Seen {
         let mut seen = Seen::new();
         look(&self.root, &self.root, &mut seen);
-        for folder in ["/tmp", "/var/tmp", "/dev/shm"] {
+        for folder in PRIVATE {
             let found = Path::new(folder).join(&self.mark).exists();
             seen.insert(format!("{folder}/MARK"), found.to_string());
         }
@@ -146,6 +160,7 @@ impl Ground {
         }
         seen.insert("System V objects".to_owned(), self.shared.seen());
         seen.insert("message queue".to_owned(), self.queue.seen());
+        self.settle();
         let id = self.victim.id();
         let read =
             |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
@@ -165,6 +180,28 @@ impl Ground {
         let io = raw::call(libc::SYS_ioprio_get, [1, id as usize, 0, 0, 0, 0]).unwrap_or(0);
         seen.insert("process: io priority".to_owned(), io.to_string());
         seen
+    }
+
+    /// Waits until it shows what became of the victim: a signal that was sent is first pending and
+    /// then acted upon, both of which take time on a busy machine. One that nothing happened to sleeps.
+    fn settle(&self) {
+        let since = Instant::now();
+        while since.elapsed() < SETTLED_IN {
+            let file = format!("/proc/{}/status", self.victim.id());
+            let status = fs::read_to_string(file).unwrap_or_default();
+            let field = |name: &str| {
+                let line = status.lines().find_map(|line| line.strip_prefix(name));
+                line.unwrap_or_default().trim().to_owned()
+            };
+            let is_pending = ["SigPnd:", "ShdPnd:"]
+                .iter()
+                .any(|name| field(name).contains(|digit: char| digit != '0'));
+            let is_moving = ["R", "D"].iter().any(|state| field("State:").starts_with(state));
+            if !is_pending && !is_moving || field("State:").starts_with(['Z', 'X', 'T', 't']) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     pub(crate) fn differences(&self, before: &Seen, after: &Seen) -> Vec<String> {
@@ -208,7 +245,7 @@ impl Drop for Ground {
         self.end_left();
         let _ = self.victim.kill();
         let _ = self.victim.wait();
-        for folder in ["/tmp", "/var/tmp", "/dev/shm"] {
+        for folder in PRIVATE {
             let _ = fs::remove_file(Path::new(folder).join(&self.mark));
         }
         let _ = fs::remove_dir_all(&self.root);
@@ -252,8 +289,22 @@ fn furnish(root: &Path, secret: &str) {
         fs::write(root.join(name), format!("{secret}\n")).unwrap();
     }
     fs::hard_link(root.join("victim/twin"), root.join("work/second")).unwrap();
-    nix::unistd::mkfifo(&root.join("victim/fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for name in ["victim/fifo", "work/pipe"] {
+        nix::unistd::mkfifo(&root.join(name), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    symlink(root.join("victim/file"), root.join("work/out/to-file")).unwrap();
+    symlink(root.join("victim"), root.join("work/out/to-folder")).unwrap();
+    put_device(&root.join("work/device"));
     raw::set_attribute(root.join("victim/file").to_str().unwrap(), "user.keep", "1").unwrap();
+}
+
+/// One that takes everything and gives nothing, where devices can be made and used at all.
+fn put_device(path: &Path) {
+    use nix::sys::stat::{Mode, SFlag, makedev, mknod};
+    let is_made = mknod(path, SFlag::S_IFCHR, Mode::S_IRWXU, makedev(1, 5)).is_ok();
+    if is_made && File::options().write(true).open(path).is_err() {
+        fs::remove_file(path).unwrap();
+    }
 }
 
 /// All there is to see of every file, but for what lies where an attacker may write. There only a
@@ -261,7 +312,7 @@ fn furnish(root: &Path, secret: &str) {
 fn look(root: &Path, path: &Path, seen: &mut Seen) {
     let found = fs::symlink_metadata(path).unwrap();
     let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-    if name.starts_with("work/out") {
+    if name.starts_with("work/out") && name != PLANTED {
         if found.is_file() && found.mode() & SET_ID != 0 {
             seen.insert(format!("{name} lends rights"), String::new());
         }
@@ -308,7 +359,8 @@ fn become_owner(owner: Owner, command: &mut Command) {
 /// A folder that every user can reach and that no cell hides.
 fn base() -> PathBuf {
     let built = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    if is_for_all(&built) || !nix::unistd::geteuid().is_root() {
+    let is_hidden = PRIVATE.iter().any(|private| built.starts_with(private));
+    if is_for_all(&built) && !is_hidden || !nix::unistd::geteuid().is_root() {
         return built;
     }
     let base = PathBuf::from("/var/lib/ao-arena");

@@ -10,6 +10,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
 use crate::raw;
 
+const COUNTED: usize = 13;
+
 #[derive(Debug)]
 pub(crate) struct Listeners {
     tcp4: TcpListener,
@@ -22,14 +24,20 @@ pub(crate) struct Listeners {
     abstract_stream: UnixListener,
     abstract_datagram: UnixDatagram,
     fifo: File,
+    /// In the repository.
+    pipe: File,
+    socket: UnixListener,
     terminal: Option<(OwnedFd, String)>,
-    counts: [usize; 12],
+    counts: [usize; COUNTED],
 }
 
 impl Listeners {
-    /// `folder` is where those with a name in the file system get one.
-    pub(crate) fn open(folder: &str, name: &str) -> Self {
+    /// Those with a name in the file system get one in `folder`, or in the repository.
+    pub(crate) fn open(folder: &str, repository: &str, name: &str) -> Self {
         let path = |name: &str| format!("{folder}/{name}");
+        let read = |path: &str| {
+            File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).unwrap()
+        };
         let nameless =
             |kind: &str| SocketAddr::from_abstract_name(format!("{name}-{kind}")).unwrap();
         let packets = raw::call(
@@ -48,8 +56,6 @@ impl Listeners {
         raw::call(libc::SYS_bind, [packets, raw::address(&address), length as usize, 0, 0, 0])
             .unwrap();
         raw::call(libc::SYS_listen, [packets, 8, 0, 0, 0, 0]).unwrap();
-        let fifo =
-            File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path("fifo")).unwrap();
         let listeners = Self {
             tcp4: TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(),
             tcp6: TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).ok(),
@@ -60,9 +66,11 @@ impl Listeners {
             packets: raw::owned(packets),
             abstract_stream: UnixListener::bind_addr(&nameless("stream")).unwrap(),
             abstract_datagram: UnixDatagram::bind_addr(&nameless("datagram")).unwrap(),
-            fifo,
+            fifo: read(&path("fifo")),
+            pipe: read(&format!("{repository}/pipe")),
+            socket: UnixListener::bind(format!("{repository}/socket")).unwrap(),
             terminal: raw::terminal(),
-            counts: [0; 12],
+            counts: [0; COUNTED],
         };
         listeners.tcp4.set_nonblocking(true).unwrap();
         listeners.udp4.set_nonblocking(true).unwrap();
@@ -73,6 +81,7 @@ impl Listeners {
             one.set_nonblocking(true).unwrap();
         }
         listeners.stream.set_nonblocking(true).unwrap();
+        listeners.socket.set_nonblocking(true).unwrap();
         listeners.datagram.set_nonblocking(true).unwrap();
         listeners.abstract_stream.set_nonblocking(true).unwrap();
         listeners.abstract_datagram.set_nonblocking(true).unwrap();
@@ -101,7 +110,7 @@ impl Listeners {
                 .map(|number| drop(raw::owned(number)))
                 .is_ok()
         };
-        let mut came = [0; 12];
+        let mut came = [0; COUNTED];
         came[0] = std::iter::from_fn(|| self.tcp4.accept().ok()).count();
         came[1] =
             self.tcp6.iter().map(|one| std::iter::from_fn(|| one.accept().ok()).count()).sum();
@@ -121,6 +130,8 @@ impl Listeners {
             let ours = File::from(ours.try_clone().unwrap());
             (&ours).read(&mut byte).unwrap_or(0)
         });
+        came[11] = self.pipe.read(&mut byte).unwrap_or(0);
+        came[12] = std::iter::from_fn(|| self.socket.accept().ok()).count();
         for (total, more) in self.counts.iter_mut().zip(came) {
             *total += more;
         }
@@ -136,6 +147,8 @@ impl Listeners {
             "abstract datagram",
             "fifo",
             "terminal",
+            "pipe of the repository",
+            "socket of the repository",
         ];
         names.iter().zip(self.counts).map(|(name, count)| ((*name).to_owned(), count)).collect()
     }

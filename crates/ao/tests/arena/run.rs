@@ -97,7 +97,7 @@ pub(crate) fn judge(attack: &Attack) -> Row {
 }
 
 fn one(attack: &Attack, owner: Owner, walls: Walls, why: &mut Vec<String>) -> Result {
-    let mut ground = Ground::make(owner);
+    let mut ground = Ground::make(owner, attack.site);
     let before = ground.observe();
     let (code, output, size) = start(attack, &ground, walls);
     let after = ground.observe();

@@ -31,7 +31,18 @@ pub(crate) struct Cells {
 
 impl Cells {
     pub(crate) fn new(user: User) -> Self {
-        let cells = Self { repo: TestRepo::new(), user, tier: None, variables: Vec::new() };
+        Self::of(TestRepo::new(), user)
+    }
+
+    /// In a folder that every user can reach.
+    pub(crate) fn within(folder: &Path, user: User) -> Self {
+        let dir = tempfile::Builder::new().prefix("cells-").tempdir_in(folder).unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Self::of(TestRepo::at(dir), user)
+    }
+
+    fn of(repo: TestRepo, user: User) -> Self {
+        let cells = Self { repo, user, tier: None, variables: Vec::new() };
         fs::create_dir(cells.path("out")).unwrap();
         fs::write(cells.path("kept.txt"), "kept\n").unwrap();
         fs::create_dir_all(cells.repo.state("")).unwrap();
@@ -44,7 +55,12 @@ impl Cells {
 
     /// The weaker tier, which is only built for an ordinary user.
     pub(crate) fn tier_b() -> Self {
-        Self { tier: Some("B"), ..Self::new(User::Ordinary) }
+        Self::new(User::Ordinary).in_tier_b()
+    }
+
+    #[must_use]
+    pub(crate) fn in_tier_b(self) -> Self {
+        Self { tier: Some("B"), ..self }
     }
 
     #[must_use]
@@ -101,7 +117,7 @@ fn give_if_root(user: User, path: &Path) {
     }
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
@@ -139,7 +155,7 @@ fn as_user(user: User) -> Command {
     }
 }
 
-fn is_for_all(path: &Path) -> bool {
+pub(crate) fn is_for_all(path: &Path) -> bool {
     let is_open = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o5 == 0o5;
     path.ancestors().all(is_open)
 }
@@ -224,6 +240,8 @@ fn a_command_writes_where_it_may_and_nowhere_else() {
                 (path.unwrap().to_str().unwrap().to_owned(), change)
             })
             .collect();
+        // A symlink is not made; what is written there instead is a file.
+        assert!(fs::symlink_metadata(cells.path("out/away")).unwrap().is_file());
         let created = ["out/away", "out/new.txt", "out/sub", "out/sub/x"];
         assert_eq!(names, created.map(|name| (name.to_owned(), "created".to_owned())), "{answer}");
     }

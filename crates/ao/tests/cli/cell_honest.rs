@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cell::{Cells, User};
+use crate::cell_places::folders;
 
 /// What it is, the program that it needs, what it does, and the last line that it says.
 type Work = (&'static str, &'static str, &'static str, &'static str);
@@ -195,8 +196,11 @@ fn works(cells: &Cells, options: &[&str], folder: &str, work: &Work) {
 #[test]
 fn twenty_honest_programs_work() {
     const { assert!(WORK.len() >= 20) };
-    for user in [User::This, User::Ordinary] {
-        let cells = Cells::new(user);
+    let folders = folders();
+    let places =
+        folders.iter().flat_map(|folder| [User::This, User::Ordinary].map(|user| (folder, user)));
+    for (folder, user) in places {
+        let cells = Cells::within(folder, user);
         furnish(&cells, "project");
         let before = fs::read_to_string(cells.path("project/a.txt")).unwrap();
         for work in &WORK {

@@ -101,6 +101,45 @@ fn a_granted_address_is_reached_through_proxy_and_forward() {
     }
 }
 
+/// A client that heeds the proxy variables for every host, as `curl` and agents do, and is told the address
+/// of a forward: it asks the proxy for it.
+#[test]
+fn a_client_with_a_proxy_reaches_a_forward_through_it() {
+    for user in [User::This, User::Ordinary] {
+        let cells = Cells::new(user);
+        let (port, server) = serve(3);
+        let grant = format!("127.0.0.1:{port}");
+        let script = format!(
+            "python3 -c \"
+import http.client,os,urllib.request
+forward=os.environ['AO_NET'].split('=')[1]
+def get(where):
+  try: print(urllib.request.urlopen('http://'+where+'/p?q').read().decode())
+  except OSError as e: print('no:',e)
+get(forward)
+get('{grant}')
+get('127.0.0.1:20002')
+tunnel=http.client.HTTPConnection('127.0.0.1',3128)
+host,port=forward.split(':')
+tunnel.set_tunnel(host,int(port))
+tunnel.request('GET','/t')
+print(tunnel.getresponse().read().decode())
+\""
+        );
+        let answer = cells.sh(&["--net", &grant], &script).expect(0).json();
+        let text = answer["stdout"]["text"].as_str().unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!((lines[0], lines[1], lines[3]), ("inside", "inside", "inside"), "{answer}");
+        assert!(lines[2].starts_with("no:") && lines[2].contains("403"), "{answer}");
+        let refusals = answer["refusals"].as_array().unwrap();
+        assert_eq!(refusals.len(), 1, "{answer}");
+        assert_eq!(refusals[0]["what"], "127.0.0.1:20002", "{answer}");
+        let heads = server.join().unwrap();
+        assert!(heads[0].starts_with("GET /p?q HTTP/1.1\r\n"), "{heads:?}");
+        assert!(heads[2].starts_with("GET /t HTTP/1.1\r\n"), "{heads:?}");
+    }
+}
+
 /// A host that says nothing and hangs on does not hold up the end.
 #[test]
 fn a_connection_ends_with_the_cell() {

@@ -210,3 +210,32 @@ fn the_upper_directory_of_an_overlay_is_the_whole_truth() {
     }
     repo.run(&["guard", "audit", "--upper", "/nonexistent/upper"]).expect(1);
 }
+
+/// Names need not be text, and a backslash is a letter like any other.
+#[test]
+fn a_project_and_files_with_odd_names_are_audited_like_others() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::Builder::new().prefix("back\\slash\\x41-").tempdir().unwrap();
+    let (repo, kept) = (TestRepo::at(folder), tempfile::tempdir().unwrap());
+    let odd = std::ffi::OsStr::from_bytes(b"odd\\\xff");
+    fs::write(repo.root().join(odd), "old\n").unwrap();
+    fs::write(repo.root().join("gone\\x"), "old\n").unwrap();
+    let audit = Audit { repo, kept };
+    audit.run(&["--begin"]).expect(0);
+    audit.repo.run(&["guard", "check", "--tracked", "x"]);
+    let same = audit.run(&["--owned", "nothing"]).expect(0).json();
+    assert_eq!(same["changed"], 0, "{same:#}");
+    fs::write(audit.repo.root().join(odd), "new\n").unwrap();
+    let told = audit.run(&["--owned", "nothing"]).expect(5).json();
+    assert_eq!(verdict(&told, "odd\\\\\\xff").as_deref(), Some("not-owned changed"), "{told:#}");
+    let upper = tempfile::tempdir().unwrap();
+    fs::write(upper.path().join(odd), "newer\n").unwrap();
+    // As the kernel writes down that something is gone.
+    let gone = upper.path().join("gone\\x");
+    nix::sys::stat::mknod(&gone, nix::sys::stat::SFlag::S_IFCHR, nix::sys::stat::Mode::empty(), 0)
+        .unwrap();
+    let directory = upper.path().to_str().unwrap();
+    let told = audit.repo.run(&["--json", "guard", "audit", "--upper", directory]).expect(5).json();
+    assert_eq!(verdict(&told, "odd\\\\\\xff").as_deref(), Some("not-owned changed"), "{told:#}");
+    assert_eq!(verdict(&told, "gone\\\\x").as_deref(), Some("not-owned removed"), "{told:#}");
+}

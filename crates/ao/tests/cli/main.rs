@@ -15,6 +15,7 @@ mod cell_honest;
 mod cell_layers;
 mod cell_limits;
 mod cell_network;
+mod cell_places;
 mod cut_off;
 mod defrag;
 mod demo;

@@ -73,7 +73,12 @@ pub(crate) fn contents(tree: &Tree) -> BTreeMap<String, String> {
 impl TestRepo {
     /// With all five parts, a few files each.
     pub(crate) fn new() -> Self {
-        let repo = Self { dir: tempfile::tempdir().unwrap() };
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    /// In a folder that is there for it.
+    pub(crate) fn at(dir: TempDir) -> Self {
+        let repo = Self { dir };
         for name in ["a", "b", "c"] {
             repo.write(
                 &format!("learnings/{name}.md"),

@@ -164,7 +164,7 @@ fn end(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let before = read(file)?;
-    if Path::new(&before.root) != root {
+    if before.root != audit::name_of(root) {
         return Err(Failure::usage(format!(
             "{} is the state of {}",
             file.display(),

@@ -34,10 +34,10 @@ Exit code: that of the command (128 + N if signal N ended it). Otherwise 5 if it
 limit, 2 if an argument was refused, 6 if the cell cannot be built or does not hold: then nothing
 was started. With --json, `ended` tells these apart.")]
 pub(crate) struct Arguments {
-    /// A folder or file that the command may write for real; can be given more than once
+    /// A folder or file that the command may write for real, but for making symlinks; can be given more than once
     #[arg(long, value_name = "PATH")]
     pub(super) rw: Vec<PathBuf>,
-    /// A folder that the command sees as its own copy: it may write all of it, and changes nothing
+    /// A folder that the command sees as its own copy: it may do everything to it, and changes nothing
     #[arg(long, value_name = "DIR")]
     pub(super) cow: Option<PathBuf>,
     /// A host and port that the command may reach (through a proxy; see docs/cell.md); can be given more than once
