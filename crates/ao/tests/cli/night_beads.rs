@@ -67,7 +67,7 @@ fn everywhere() -> [Cells; 3] {
     [Cells::new(User::This), Cells::new(User::Ordinary), Cells::tier_b()]
 }
 
-// proves: REP-16, RUN-32
+// proves: REP-16, RUN-32, RUN-33
 #[test]
 fn bd_writes_its_beads_and_nothing_else() {
     for cells in everywhere() {
@@ -105,6 +105,9 @@ fn bd_writes_its_beads_and_nothing_else() {
         }
         assert!(before.0.keys().all(|path| after.0.contains_key(path)));
         assert_eq!(after.1, before.1);
+        let is_link =
+            |path: &str| fs::symlink_metadata(beads.path(path)).is_ok_and(|it| it.is_symlink());
+        assert!(!is_link(".beads/away"), "not even in its own folder");
         assert_eq!(fs::read_to_string(beads.path(".beads/seen")).unwrap_or_default(), "");
         assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
         // The deed does harm where nothing holds it.
