@@ -5,6 +5,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use crate::guard_texts::{DAILY, STRANGE};
 use crate::repo::{Ran, TestRepo};
 
 const SCOPES: [&str; 4] = ["--scope", "dreams", "--scope", "src/**"];
@@ -338,11 +339,11 @@ const HOSTILE_TEXT: &[&str] = &[
 #[test]
 fn hostile_commands_are_refused_in_each_hosts_format() {
     let desk = Desk::new();
-    for text in HOSTILE_TEXT {
+    for text in HOSTILE_TEXT.iter().chain(STRANGE) {
         refused(desk.call("claude", "Bash", &json!({ "command": text })), text);
         refused(desk.call("codex", "Bash", &json!({ "command": text })), text);
     }
-    for text in HOSTILE_TEXT.iter().step_by(7) {
+    for text in HOSTILE_TEXT.iter().chain(STRANGE).step_by(7) {
         let argv = json!({ "command": ["bash", "-lc", text] });
         refused(desk.call("codex", "shell", &argv), text);
         refused(desk.call("codex", "exec_command", &json!({ "cmd": text })), text);
@@ -448,12 +449,12 @@ const HONEST_TEXT: &[&str] = &[
 fn honest_commands_are_let_through_in_each_hosts_format() {
     assert!(HONEST_TEXT.len() >= 40);
     let desk = Desk::new();
-    for text in HONEST_TEXT {
+    for text in HONEST_TEXT.iter().chain(DAILY) {
         let input = json!({ "command": text, "description": "what it does", "timeout": 1000 });
         allowed(&desk.call("claude", "Bash", &input), text);
         allowed(&desk.call("codex", "Bash", &json!({ "command": text })), text);
     }
-    for text in HONEST_TEXT.iter().step_by(5) {
+    for text in HONEST_TEXT.iter().chain(DAILY).step_by(5) {
         let argv = json!({ "command": ["bash", "-lc", text], "workdir": desk.root() });
         allowed(&desk.call("codex", "shell", &argv), text);
         allowed(&desk.call("codex", "exec_command", &json!({ "cmd": text })), text);

@@ -30,6 +30,7 @@ mod guard_audit;
 mod guard_check;
 mod guard_hook;
 mod guard_install;
+mod guard_texts;
 mod harvest;
 mod house;
 mod knowledge;
