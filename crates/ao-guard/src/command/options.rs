@@ -64,16 +64,12 @@ impl Options {
 
     fn long(self, text: &str) -> Option<Given> {
         let mut listed = self.long.split_whitespace();
-        match text.split_once('=') {
-            Some((name, value)) => {
-                listed.find(|listed| listed.strip_suffix('=') == Some(name))?;
-                Some(Given { name: name.to_owned(), value: Some(value.to_owned()) })
-            }
-            None => {
-                listed.find(|listed| *listed == text)?;
-                Some(Given { name: text.to_owned(), value: None })
-            }
+        if let Some((name, value)) = text.split_once('=') {
+            listed.find(|listed| listed.strip_suffix('=') == Some(name))?;
+            return Some(Given { name: name.to_owned(), value: Some(value.to_owned()) });
         }
+        listed.find(|listed| *listed == text)?;
+        Some(Given { name: text.to_owned(), value: None })
     }
 
     /// Whether all options, wherever they stand, are among these. Values are not told from operands.

@@ -250,8 +250,8 @@ impl Walk<'_> {
             mode == "list" || mode.contains('t') && mode.chars().all(|l| "tvzjJf".contains(l))
         });
         // A list of names that is read from a file can have options in it.
-        let more = Options { flags: "vzjJf", valued: "", long: "" };
-        if !is_listing || !more.are_all(call.arguments.get(1..).unwrap_or_default()) {
+        let listing = Options { flags: "vzjJf", valued: "", long: "" };
+        if !is_listing || !listing.are_all(call.arguments.get(1..).unwrap_or_default()) {
             return Err(call.doubt("it writes files that are not known beforehand"));
         }
         self.reads(call)
@@ -377,6 +377,10 @@ fn condition(call: &Call<'_>) -> Judged {
     let is_operator =
         |text: &str| text.starts_with('-') || matches!(text, "!" | "(" | "=" | "!=" | "==");
     for (at, word) in call.arguments.iter().enumerate() {
+        if word.surety == Surety::Unknown {
+            let why = "a variable in it could be several words; put it between quotes";
+            return Err(call.doubt(why));
+        }
         let next = call.arguments.get(at + 1);
         let before = at.checked_sub(1).and_then(|at| call.arguments[at].known());
         let is_named = next.and_then(|next| next.known()).is_some_and(|name| {

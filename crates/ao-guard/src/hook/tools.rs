@@ -194,6 +194,9 @@ fn replacements(call: &ToolCall) -> Result<Vec<Replacement<'_>>, Refusal> {
     edits
         .iter()
         .map(|edit| match edit {
+            Value::Object(edit) if edit.keys().any(|key| names_a_file(key)) => {
+                Err(call.refuse("an edit names a file of its own"))
+            }
             Value::Object(edit) => replacement(call, edit),
             _ => Err(call.refuse("an edit is no object")),
         })
@@ -208,11 +211,6 @@ fn replacement<'a>(
         let found = edit.get(key).and_then(Value::as_str);
         found.ok_or_else(|| call.refuse(&format!("`{key}` is no text")))
     };
-    if let Some(other) =
-        edit.keys().find(|key| names_a_file(key) && !std::ptr::eq(edit, &call.input))
-    {
-        return Err(call.refuse(&format!("`{other}` could name a second file")));
-    }
     let is_everywhere = match edit.get("replace_all") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(is_everywhere)) => *is_everywhere,

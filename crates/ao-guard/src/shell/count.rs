@@ -79,6 +79,17 @@ impl Reader {
         }
     }
 
+    /// Whether this is a variable in a test that got a number. It is then held to that.
+    pub(super) fn is_tested_number(&mut self, name: &str) -> bool {
+        let first = self.open.last().and_then(|open| open.command.words.first());
+        let is_test = first.is_some_and(|word| matches!(word.text.as_str(), "[" | "test"));
+        let is_number = is_test && self.counts.numbers.iter().any(|known| known == name);
+        if is_number {
+            self.counts.counted(name);
+        }
+        is_number
+    }
+
     /// What a variable gets, by how it is written.
     pub(super) fn count_assignment(&mut self, name: &str, start: usize) {
         let raw: String = self.letters[start..self.at].iter().collect();

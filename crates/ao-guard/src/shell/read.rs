@@ -158,9 +158,9 @@ impl Reader {
                 self.at += if self.is_next("|&") { 2 } else { 1 };
                 let is_simple = !self.command().words.is_empty();
                 self.next(list, Join::Pipe);
-                let last = self.commands.len().checked_sub(1).filter(|_| is_simple);
+                let feeder = self.commands.len().checked_sub(1).filter(|_| is_simple);
                 self.command().stdin = Stdin::Pipe;
-                self.command().fed_by = last;
+                self.command().fed_by = feeder;
             }
             ';' | '&' => {
                 self.at += 1;

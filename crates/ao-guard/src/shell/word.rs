@@ -111,7 +111,7 @@ impl Reader {
                 draft.is_at_least(Surety::Pattern);
                 draft.text.push(letter);
             }
-            '{' if self.is_brace_expansion() => {
+            '{' if draft.surety == Surety::Unknown || self.is_brace_expansion() => {
                 draft.is_at_least(Surety::Unknown);
                 draft.text.push(letter);
             }
@@ -268,14 +268,16 @@ impl Reader {
                 self.doubt("arithmetic in square brackets");
             }
             Some(letter) if letter.is_ascii_alphanumeric() || "_@*#?-$!".contains(letter) => {
-                let is_number = matches!(letter, '?' | '#' | '$');
-                draft.is_at_least(if is_number { Surety::Whole } else { Surety::Unknown });
+                let start = self.at;
                 self.at += 1;
                 if letter.is_ascii_alphabetic() || letter == '_' {
                     while self.peek(0).is_some_and(|l| l.is_ascii_alphanumeric() || l == '_') {
                         self.at += 1;
                     }
                 }
+                let name: String = self.letters[start..self.at].iter().collect();
+                let is_number = matches!(letter, '?' | '#' | '$') || self.is_tested_number(&name);
+                draft.is_at_least(if is_number { Surety::Whole } else { Surety::Unknown });
             }
             _ => draft.text.push('$'),
         }
@@ -288,7 +290,7 @@ impl Reader {
             match letter {
                 '{' if self.at > start && self.letters[self.at - 1] == '$' => depth += 1,
                 // Where a parameter with a plain brace ends, shells do not agree.
-                '{' => break,
+                '{' | '\n' => break,
                 '}' if depth == 0 => {
                     let inside: String = self.letters[start..self.at].iter().collect();
                     self.at += 1;
@@ -299,7 +301,6 @@ impl Reader {
                     return;
                 }
                 '}' => depth -= 1,
-                '\n' => break,
                 _ => {}
             }
             self.at += 1;

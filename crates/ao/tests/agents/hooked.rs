@@ -115,7 +115,8 @@ fn steps(ground: &Ground) -> Vec<Step> {
         step(
             "a removal of a folder",
             Reach::Repo,
-            run("rm -rf precious"),
+            // Codex itself refuses `rm -rf`.
+            run("rm -r precious"),
             Trace::Gone("repo/precious"),
         ),
         step(

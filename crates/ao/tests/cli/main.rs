@@ -27,6 +27,7 @@ mod flywheel;
 mod frame;
 mod generate;
 mod guard_audit;
+mod guard_calls;
 mod guard_check;
 mod guard_hook;
 mod guard_install;
