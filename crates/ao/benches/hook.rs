@@ -66,7 +66,7 @@ fn cases(root: &Path) -> Vec<Case> {
     let shell = |text: &str| ("Bash", json!({ "command": text }));
     let write = |path: &str| ("Write", json!({ "file_path": at(path), "content": line }));
     let patch = |path: &str| {
-        let lines: String = line.lines().map(|line| format!("+{line}\n")).collect();
+        let lines: String = line.lines().flat_map(|line| ["+", line, "\n"]).collect();
         let path = at(path);
         let text = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
         ("apply_patch", json!({ "command": text }))
@@ -125,7 +125,8 @@ fn measure(case: &Case, root: &Path) -> Cost {
     // `true` may have ended before it is written to.
     let _ = child.stdin.take().unwrap().write_all(case.payload.as_bytes());
     let status = child.wait().unwrap();
-    let cost = Cost { wall: since.elapsed(), cpu: used(UsageWho::RUSAGE_CHILDREN) - before };
+    let cpu = used(UsageWho::RUSAGE_CHILDREN).saturating_sub(before);
+    let cost = Cost { wall: since.elapsed(), cpu };
     assert_eq!(status.code(), Some(case.code), "{}", case.name);
     cost
 }

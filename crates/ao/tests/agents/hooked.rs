@@ -200,7 +200,7 @@ fn lets_through(agent: Agent, installed: &Installed, hook: &serde_json::Value) -
     is_there
 }
 
-/// What a host does when its hook fails. It is why the installed command ends with `|| exit 2`.
+/// What a host does when its hook fails. It is why the installed command ends with a reason and a 2.
 fn fails_open_but_for_two(agent: Agent) {
     let Some(installed) = agents() else { return };
     let through = |command: &str| {
@@ -216,14 +216,17 @@ fn fails_open_but_for_two(agent: Agent) {
         "kill -9 $$",
         "/nonexistent/ao guard hook",
         "sleep 20",
-        "/nonexistent/ao guard hook || exit 2",
+        "sh -c 'kill -PIPE $$' || exit 2",
+        // As it is installed.
+        "/nonexistent/ao guard hook || { echo no >&2; exit 2; }",
+        "sh -c 'kill -PIPE $$' || { echo no >&2; exit 2; }",
     ]
     .into_iter()
     .map(|command| (command, through(command)))
     .collect();
     let wanted = match agent {
-        Agent::Claude | Agent::ClaudeOnNode => [false, true, true, true, true, false],
-        Agent::Codex => [true, true, true, true, true, false],
+        Agent::Claude | Agent::ClaudeOnNode => [false, true, true, true, true, false, false, false],
+        Agent::Codex => [true, true, true, true, true, true, false, false],
     };
     let got: Vec<bool> = seen.iter().map(|(_, is_through)| *is_through).collect();
     assert_eq!(got, wanted, "{agent:?}: {seen:#?}");

@@ -32,7 +32,7 @@ pub(crate) fn events(count: usize, step: Option<&Step>) -> Vec<Value> {
 
 fn call(count: usize, act: &Act) -> Value {
     let id = format!("call_{count}");
-    let patch = |body: String| {
+    let patched = |body: String| {
         json!({
             "type": "custom_tool_call", "call_id": id, "name": "apply_patch",
             "input": format!("*** Begin Patch\n{body}*** End Patch\n"),
@@ -45,9 +45,9 @@ fn call(count: usize, act: &Act) -> Value {
         })
     };
     match act {
-        Act::Write { path, line } => patch(format!("*** Add File: {path}\n+{line}\n")),
+        Act::Write { path, line } => patched(format!("*** Add File: {path}\n+{line}\n")),
         Act::Edit { path, old, new } => {
-            patch(format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n"))
+            patched(format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n"))
         }
         Act::Look(path) => run(&format!("cat '{path}'")),
         Act::Run(command) => run(command),

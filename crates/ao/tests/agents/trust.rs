@@ -40,7 +40,8 @@ pub(crate) fn project(ground: &Ground) {
     let folder = ground.path("home/.codex");
     fs::create_dir_all(&folder).unwrap();
     let repo = ground.path("repo").canonicalize().unwrap();
-    let text = format!("[projects.{repo:?}]\ntrust_level = \"trusted\"\n");
+    let repo = repo.display();
+    let text = format!("[projects.\"{repo}\"]\ntrust_level = \"trusted\"\n");
     fs::write(folder.join("config.toml"), text).unwrap();
 }
 

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
 
+/// A 2 and a reason, whatever became of the hook.
+const OTHERWISE: &str = " || { echo 'ao guard did not let it through' >&2; exit 2; }";
 const HOSTS: [(&str, &str); 2] =
     [("claude", ".claude/settings.json"), ("codex", ".codex/hooks.json")];
 
@@ -54,7 +56,7 @@ fn the_change_is_shown_first_made_with_yes_and_taken_back_exactly() {
         );
         let with = settings(&repo, file).unwrap();
         let wanted =
-            format!("guard hook --harness {host} --scope 'it'\\''s/**' --scope src || exit 2");
+            format!("guard hook --harness {host} --scope 'it'\\''s/**' --scope src{OTHERWISE}");
         assert!(command(&repo, file).ends_with(&wanted), "{with}");
         let again = repo.run(&[&["--json"], &install[..], &["--yes"]].concat()).expect(0).json();
         assert_eq!(again["status"], "nothing-to-do");
@@ -165,6 +167,9 @@ fn the_installed_command_works_in_a_shell_and_fails_closed() {
         let missing = command.replacen(env!("CARGO_BIN_EXE_ao"), "/nonexistent/ao", 1);
         assert_ne!(missing, command);
         assert_eq!(ask(&missing, "ls"), Some(2), "a hook that is missing refuses");
+        // It says nothing; `ask` sees that there is a reason all the same.
+        let killed = format!("sh -c 'kill -PIPE $$'{OTHERWISE}");
+        assert_eq!(ask(&killed, "ls"), Some(2), "a hook that is killed refuses");
     }
 }
 

@@ -16,6 +16,10 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
 
+/// However the hook ends that does not allow a call: hosts refuse on a 2 alone, and one of them only if
+/// there is a reason too, which a hook that was killed does not give.
+const OTHERWISE: &str = " || { echo 'ao guard did not let it through' >&2; exit 2; }";
+
 /// Have a host ask the guard before each tool call
 #[derive(Debug, clap::Args)]
 #[command(
@@ -128,7 +132,7 @@ fn command(arguments: &Install, root: &Path) -> Result<String, Failure> {
     if *leak {
         command.push_str(" --leak");
     }
-    command.push_str(" || exit 2");
+    command.push_str(OTHERWISE);
     Ok(command)
 }
 
