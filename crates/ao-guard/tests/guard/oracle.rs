@@ -97,7 +97,7 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
             21 => format!("eval '{}'", one.replace('\'', "")),
             22 => format!("sh -c '{}'", one.replace('\'', "")),
             // What one reader could take for another's input, or hide from it.
-            23 => format!("{{ echo 'touch y'; echo ls; {one}\n}} | sh"),
+            23 => format!("{{ {one}\necho 'touch y'; echo ls; }} | sh"),
             24 => format!("echo 'touch y' | A=$({one}\n) sh"),
             25 => format!("echo 'touch y' | bash 3<<<ls; {one}"),
             26 => format!("set -- 1; for i do {one}\ndone"),
