@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::guard_hook::{Desk, SCOPES, allowed, refused};
+use crate::guard_texts::{DAILY, STRANGE};
 
 // pitfall 30
 #[test]
@@ -121,4 +122,20 @@ fn a_pattern_is_not_taken_where_a_name_looks_like_an_option() {
         refused(ask(text), text);
     }
     allowed(&ask("cd dreams && sort ./*.md"), "beneath a folder no name is an option");
+}
+
+/// By hand it is the same judge.
+#[test]
+fn a_check_by_hand_says_what_the_hook_says() {
+    let desk = Desk::new();
+    let check = |text: &str| {
+        let command = ["--tracked", "--command", text];
+        desk.repo.run(&[&["guard", "check"], &SCOPES[..], &command].concat())
+    };
+    for text in STRANGE {
+        check(text).expect(5);
+    }
+    for text in DAILY {
+        check(text).expect(0);
+    }
 }
