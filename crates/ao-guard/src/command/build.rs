@@ -142,8 +142,9 @@ impl Walk<'_> {
         };
         let is_leading = own.iter().any(|word| {
             let name = word.text.split('=').next().unwrap_or(&word.text);
-            // To these it means all packages.
-            let is_recursive = name == "-r" && matches!(call.name.as_str(), "pnpm" | "yarn");
+            // To these it means all packages, or a release.
+            let is_recursive =
+                name == "-r" && matches!(call.name.as_str(), "cargo" | "pnpm" | "yarn");
             is_listed(LEADING, name) && !is_recursive
         });
         if is_leading {
@@ -246,7 +247,8 @@ impl Walk<'_> {
             [option, module, rest @ ..] if option.known() == Some("-m") => match module.known() {
                 Some("unittest") => self.builds(call),
                 Some("json.tool")
-                    if rest.iter().filter(|word| !word.text.starts_with('-')).count() <= 1 =>
+                    if call.all_known().is_ok()
+                        && rest.iter().filter(|word| !word.text.starts_with('-')).count() <= 1 =>
                 {
                     self.reads(call)
                 }
@@ -267,10 +269,22 @@ impl Walk<'_> {
             {
                 self.builds(call)
             }
-            ("node", Some("--check" | "-c" | "-v")) | ("php", Some("-l")) => self.reads(call),
+            ("node", Some("--check" | "-c" | "-v")) | ("php", Some("-l"))
+                if call.arguments[1..].len() <= 1
+                    && call.arguments[1..]
+                        .iter()
+                        .all(|word| word.known().is_some_and(|text| !text.starts_with('-'))) =>
+            {
+                self.reads(call)
+            }
             _ => Err(call.doubt("it runs a program that nobody has read")),
         }
     }
+}
+
+/// Whether a program builds or checks, whoever installed it.
+pub(super) fn is_checker(name: &str) -> bool {
+    is_listed(CHECKERS, name) || FORMATTERS.iter().any(|(program, ..)| *program == name)
 }
 
 pub(super) fn is_task(name: &str) -> bool {

@@ -1,8 +1,9 @@
 //! The destructive classes: what the engine could not bring back from what it has.
 
+use super::options::Options;
 use super::words::{Call, has};
 use super::{Judged, Walk, git, network, sql};
-use crate::scope::{Refusal, Rule};
+use crate::scope::{Change, Refusal, Rule};
 
 /// A kind of operation that needs to be listed beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +60,14 @@ const MAILERS: [&str; 9] =
 /// Words in the names of services that keep what could be needed again.
 const PROTECTIONS: [&str; 8] =
     ["backup", "audit", "snapshot", "restic", "borg", "syslog", "journald", "logrotate"];
+
+/// Options that say where the database is and how the answer is shown.
+const DATABASE_OPTIONS: Options = Options {
+    flags: "ABEHNPUWXeqstvwx",
+    valued: "cdhpu",
+    long: "command= command csv database= dbname= execute= execute expanded host= html \
+           no-align no-password no-psqlrc port= quiet table tuples-only user= username= version",
+};
 
 type Found = Option<(Class, &'static str)>;
 
@@ -125,10 +134,26 @@ impl Walk<'_> {
             }
         }
         call.all_known()?;
-        if !is_reading || has(call.arguments, &["-f", "--file", "-o", "--output", "-i", "--init"]) {
+        if matches!(call.name.as_str(), "sqlite3" | "duckdb") {
+            self.database_file(call)?;
+        }
+        if !is_reading || !DATABASE_OPTIONS.are_all(call.arguments) {
             return Err(call.doubt("it changes a database, or runs text that nobody has read"));
         }
         self.reads(call)
+    }
+}
+
+impl Walk<'_> {
+    /// A file that is not there is made, whatever is asked of it.
+    fn database_file(&mut self, call: &Call<'_>) -> Judged {
+        let Some(file) = call.operands(&[]).into_iter().next() else { return Ok(()) };
+        let is_there = file.text == ":memory:"
+            || call.directories.iter().all(|folder| folder.join(&file.text).is_file());
+        if is_there {
+            return Ok(());
+        }
+        self.write_word(file, Change::Unknown, call.directories)
     }
 }
 

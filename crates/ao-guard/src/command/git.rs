@@ -1,7 +1,9 @@
 //! `git`: what looks, what is destructive, and that everything else writes what git keeps.
 
+use std::path::PathBuf;
+
 use super::words::{Call, has, is_listed};
-use super::{Class, Judged, Walk};
+use super::{Class, Effect, Judged, Walk};
 use crate::scope::{Refusal, Rule};
 use crate::shell::Word;
 
@@ -11,9 +13,8 @@ const LOOKING: &str = "\
     annotate blame cat-file check-attr check-ignore cherry count-objects describe diff \
     diff-files diff-index diff-tree for-each-ref grep help log ls-files ls-remote ls-tree \
     merge-base name-rev range-diff rev-list rev-parse shortlog show status version";
-const WRITING_OPTIONS: [&str; 8] = [
+const WRITING_OPTIONS: [&str; 7] = [
     "--output",
-    "-O",
     "--open-files-in-pager",
     "--ext-diff",
     "--textconv",
@@ -22,12 +23,14 @@ const WRITING_OPTIONS: [&str; 8] = [
     "--web",
 ];
 /// Settings that change how something looks.
-const HARMLESS_SETTINGS: [&str; 4] = ["color.", "core.quotepath=", "core.pager=cat", "log."];
+const HARMLESS_SETTINGS: [&str; 3] = ["color.", "core.quotepath=", "log."];
+const NO_PAGER: &str = "core.pager=cat";
 
 impl Walk<'_> {
     pub(super) fn judge_git(&mut self, call: &Call<'_>) -> Option<Judged> {
         (call.name == "git").then(|| {
             let (subcommand, rest) = parts(call)?;
+            self.remember_git(call);
             if has(rest, &["--help"]) {
                 return self.reads(call);
             }
@@ -40,7 +43,8 @@ impl Walk<'_> {
             }
             // A word that nobody knows could be `--output=FILE`.
             call.all_known()?;
-            if has(rest, &WRITING_OPTIONS) {
+            let is_pager = |word: &Word| word.text.starts_with("-O");
+            if has(rest, &WRITING_OPTIONS) || rest.iter().any(is_pager) {
                 return Err(call.doubt("one of its options writes or starts something"));
             }
             for word in rest {
@@ -49,6 +53,46 @@ impl Walk<'_> {
             }
             self.reads(call)
         })
+    }
+}
+
+impl Walk<'_> {
+    /// Every folder in which git would look for its repository.
+    fn remember_git(&mut self, call: &Call<'_>) {
+        let mut folders = call.directories.to_vec();
+        for pair in call.arguments.windows(2).filter(|pair| pair[0].text == "-C") {
+            folders = folders.iter().map(|folder| folder.join(&pair[1].text)).collect();
+        }
+        self.asked_git.extend(folders);
+    }
+
+    /// A folder with `HEAD`, `objects` and `refs` is a repository to git, whose settings name programs.
+    pub(super) fn judge_asked_git(&mut self) -> Judged {
+        let root = self.policy.project.root();
+        let written: Vec<PathBuf> = self
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Writes { path } => Some(root.join(path)),
+                Effect::Reads { .. } | Effect::Builds { .. } => None,
+            })
+            .collect();
+        if self.is_lost && !self.asked_git.is_empty() && !written.is_empty() {
+            return Err(super::doubt("git", "nobody can say in which folder it would look"));
+        }
+        for folder in &self.asked_git {
+            for above in folder.ancestors().take_while(|above| above.starts_with(root)) {
+                if above.join(".git").exists() {
+                    break;
+                }
+                let head = above.join("HEAD");
+                if written.contains(&head) || head.exists() && above.join("objects").exists() {
+                    let why = "the folder is a repository of its own, whose settings name programs";
+                    return Err(super::doubt("git", why));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -64,7 +108,9 @@ fn parts<'a>(call: &Call<'a>) -> Result<(&'a str, &'a [Word]), Refusal> {
             "-C" => at += 2,
             "-c" => {
                 let setting = call.arguments.get(at + 1).and_then(Word::known).unwrap_or_default();
-                if !HARMLESS_SETTINGS.iter().any(|harmless| setting.starts_with(harmless)) {
+                let is_harmless = setting == NO_PAGER
+                    || HARMLESS_SETTINGS.iter().any(|harmless| setting.starts_with(harmless));
+                if !is_harmless {
                     return Err(call.doubt("a setting can make git start a program"));
                 }
                 at += 2;
@@ -128,7 +174,8 @@ fn is_looking(subcommand: &str, rest: &[Word]) -> bool {
         "submodule" => matches!(first, None | Some("status" | "summary")),
         "reflog" => matches!(first, None | Some("show" | "list" | "exists")),
         "notes" => matches!(first, None | Some("list" | "show")),
-        "bisect" => matches!(first, Some("log" | "view")),
+        // `view` runs what follows it.
+        "bisect" => first == Some("log"),
         "symbolic-ref" => {
             rest.iter().filter(|word| !word.text.starts_with('-')).count() <= 1
                 && !has(rest, &["-d", "--delete"])

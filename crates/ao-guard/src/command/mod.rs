@@ -9,6 +9,7 @@ mod destructive;
 mod git;
 mod nesting;
 mod network;
+mod options;
 mod packages;
 mod readers;
 mod sed;
@@ -70,6 +71,12 @@ pub(crate) struct Walk<'a> {
     effects: Vec<Effect>,
     refusals: Vec<Refusal>,
     depth: usize,
+    /// Variables that programs get, by name.
+    given: Vec<String>,
+    /// The text is for a shell that knows less than bash.
+    is_plain_shell: bool,
+    /// Where git is asked, for what stands there could be a repository of the agent's making.
+    asked_git: Vec<PathBuf>,
 }
 
 type Judged = Result<(), Refusal>;
@@ -84,11 +91,16 @@ impl<'a> Walk<'a> {
             effects: Vec::new(),
             refusals: Vec::new(),
             depth: 0,
+            given: Vec::new(),
+            is_plain_shell: false,
+            asked_git: Vec::new(),
         }
     }
 
     /// The worst that was found, or all that would be done.
-    fn verdict(self) -> Result<Vec<Effect>, Refusal> {
+    fn verdict(mut self) -> Result<Vec<Effect>, Refusal> {
+        let judged = self.judge_asked_git();
+        self.note(judged);
         let worst = self.refusals.iter().find(|refusal| refusal.rule == Rule::Destructive);
         match worst.or(self.refusals.first()) {
             Some(refusal) => Err(refusal.clone()),
@@ -105,11 +117,11 @@ impl<'a> Walk<'a> {
         // In a loop a change of directory also holds for what stands before it.
         let moves = ["cd", "pushd", "popd", "eval"];
         self.is_lost |= script.commands.iter().any(|command| {
-            let name = command.words.first().and_then(Word::known);
-            command.is_repeated && name.is_some_and(|name| moves.contains(&name))
+            let mut words = command.words.iter();
+            command.is_repeated && words.any(|word| moves.contains(&word.text.as_str()))
         });
-        for (at, command) in script.commands.iter().enumerate() {
-            let before = at.checked_sub(1).map(|at| &script.commands[at]);
+        for command in &script.commands {
+            let before = command.fed_by.and_then(|at| script.commands.get(at));
             self.command(command, before);
         }
         if let Some(doubt) = script.doubts.first() {
@@ -124,8 +136,12 @@ impl<'a> Walk<'a> {
         }
         let directories =
             self.chains.get(&command.list).cloned().unwrap_or_else(|| self.possible.clone());
+        let given = self.given.len();
         for (name, value) in &command.assignments {
             self.note(assignment(name, value));
+            if !command.words.is_empty() {
+                self.given.push(name.clone());
+            }
         }
         for word in &command.reads {
             self.note(self.secret(word));
@@ -143,6 +159,9 @@ impl<'a> Walk<'a> {
         }
         let judged = self.call(&command.words, &command.stdin, before, &directories);
         self.note(judged);
+        // What `export` adds stays.
+        let assigned = command.assignments.len();
+        self.given.drain(given..(given + assigned).min(self.given.len()));
     }
 
     fn change_directory(&mut self, command: &Command, directories: &[PathBuf]) {
@@ -194,6 +213,7 @@ impl<'a> Walk<'a> {
 
     fn dispatch(&mut self, call: &Call<'_>) -> Judged {
         self.judge_destructive(call)?;
+        let before = self.effects.len();
         let judged = None
             .or_else(|| self.judge_nesting(call))
             .or_else(|| self.judge_reader(call))
@@ -202,7 +222,19 @@ impl<'a> Walk<'a> {
             .or_else(|| self.judge_database(call))
             .or_else(|| self.judge_network(call))
             .or_else(|| self.judge_build(call));
-        judged.unwrap_or_else(|| Err(call.doubt("nobody can say what it would write")))
+        judged.unwrap_or_else(|| Err(call.doubt("nobody can say what it would write")))?;
+        // A variable can lead a program that takes it elsewhere. Builds run the project's own code anyway,
+        // and the plainest readers take none.
+        let is_led = self.effects[before..].iter().any(|effect| match effect {
+            Effect::Reads { program } => !readers::is_plain(program),
+            Effect::Builds { .. } | Effect::Writes { .. } => false,
+        });
+        match self.given.iter().find(|name| !variables::is_harmless_to_all(name)) {
+            Some(name) if is_led => {
+                Err(doubt(name, "nobody can say what this variable has the program do"))
+            }
+            _ => Ok(()),
+        }
     }
 
     #[expect(
@@ -237,7 +269,7 @@ impl<'a> Walk<'a> {
 
     /// The paths that a word stands for.
     fn paths(&self, word: &Word, directories: &[PathBuf]) -> Result<Vec<ProjectPath>, Refusal> {
-        if word.surety == Surety::Unknown {
+        if word.surety >= Surety::Whole {
             return Err(doubt(&word.text, "what would be written is not known beforehand"));
         }
         if word.surety == Surety::Pattern {

@@ -1,27 +1,44 @@
 //! Programs that start another program: it is the other one that is judged.
 
-use super::words::{Call, has};
+use super::options::Options;
+use super::words::Call;
 use super::{Judged, Walk};
 use crate::scope::{Refusal, Rule};
 use crate::shell::{Stdin, Surety, Word};
 
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
-/// Wrappers, and which of their options take a value. What follows the options is the program.
-const WRAPPERS: [(&str, &[&str]); 12] = [
-    ("nohup", &[]),
-    ("nice", &["-n", "--adjustment"]),
-    ("ionice", &["-c", "-n"]),
-    ("time", &[]),
-    ("stdbuf", &["-i", "-o", "-e"]),
-    ("setsid", &[]),
-    ("command", &[]),
-    ("builtin", &[]),
-    ("exec", &[]),
-    ("unbuffer", &[]),
-    ("caffeinate", &[]),
-    ("taskset", &["-c"]),
+/// Wrappers, and which options they have. What follows the options is the program.
+const WRAPPERS: [(&str, Options); 12] = [
+    ("nohup", options("", "", "")),
+    ("nice", options("", "n", "adjustment=")),
+    ("ionice", options("t", "cn", "")),
+    ("time", options("p", "", "")),
+    ("stdbuf", options("", "ioe", "input= output= error=")),
+    ("setsid", options("cfw", "", "wait fork ctty")),
+    ("command", options("p", "", "")),
+    ("builtin", options("", "", "")),
+    ("exec", options("cl", "a", "")),
+    ("unbuffer", options("p", "", "")),
+    ("caffeinate", options("disum", "tw", "")),
+    ("taskset", options("a", "c", "")),
 ];
+const TIMEOUT: Options =
+    options("fpv", "ks", "foreground preserve-status verbose kill-after= signal=");
+const XARGS: Options = options(
+    "0rtx",
+    "nLPsdIE",
+    "null no-run-if-empty verbose max-args= max-lines= max-procs= delimiter= replace replace=",
+);
+const ENV: Options = options("i0v", "u", "ignore-environment null unset=");
+const WATCH: Options = options("bcdegt", "n", "interval= differences color");
+
+/// What other shells than bash read in another way.
+const OF_BASH: [&str; 8] = ["[[", "$'", "$\"", "<(", ">(", "<<<", "&>", "|&"];
+
+const fn options(flags: &'static str, valued: &'static str, long: &'static str) -> Options {
+    Options { flags, valued, long }
+}
 
 /// Where `find` starts something, or writes.
 const FIND_WRITES: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
@@ -33,8 +50,8 @@ impl Walk<'_> {
         if SHELLS.contains(&name) {
             return Some(self.shell(call));
         }
-        if let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
-            return Some(self.wrapper(call, valued));
+        if let Some((_, options)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
+            return Some(self.wrapper(call, *options));
         }
         match name {
             "env" => Some(self.env(call)),
@@ -70,7 +87,7 @@ impl Walk<'_> {
         };
         // A shell of its own: what it does to its directory ends with it.
         let (chains, possible) = (self.chains.clone(), self.possible.clone());
-        let was_lost = self.is_lost;
+        let (was_lost, given) = (self.is_lost, self.given.len());
         self.chains.clear();
         self.depth += 1;
         if self.depth > super::NESTING_MAX {
@@ -81,7 +98,24 @@ impl Walk<'_> {
         }
         self.depth -= 1;
         (self.chains, self.possible, self.is_lost) = (chains, possible, was_lost);
+        self.given.truncate(given);
         Ok(())
+    }
+
+    /// A text for a shell that need not be bash.
+    fn plain_text(&mut self, text: &Word) -> Judged {
+        if OF_BASH.iter().any(|word| text.text.contains(word)) {
+            let why = "another shell than bash would read this text in another way";
+            return Err(Refusal::new(Rule::Doubt, "shell", why));
+        }
+        let was = std::mem::replace(&mut self.is_plain_shell, true);
+        let judged = self.text(text);
+        self.is_plain_shell = was;
+        judged
+    }
+
+    fn text_for(&mut self, call: &Call<'_>, text: &Word) -> Judged {
+        if call.name == "bash" { self.text(text) } else { self.plain_text(text) }
     }
 
     /// `sh -c TEXT`, or `sh` that reads a text that is known.
@@ -91,19 +125,28 @@ impl Walk<'_> {
             match word.known() {
                 Some("-c" | "-lc" | "-ec" | "-lec" | "-euc" | "-xc" | "-ic" | "-cl" | "-ce") => {
                     let text = words.next().ok_or_else(|| call.doubt("there is no text to run"))?;
-                    return self.text(text);
+                    return self.text_for(call, text);
                 }
                 Some(
                     "-l" | "-e" | "-u" | "-x" | "-eu" | "-ex" | "-eux" | "--login" | "--norc"
                     | "--noprofile" | "-s" | "-",
                 ) => {}
-                Some("-n") => return self.reads(call),
-                Some("-o") => drop(words.next()),
+                // A `+n` after it would have it run all the same.
+                Some("-n") => {
+                    let rest: Vec<&Word> = words.collect();
+                    return match rest.as_slice() {
+                        [file] if file.known().is_some_and(|f| !f.starts_with(['-', '+'])) => {
+                            self.reads(call)
+                        }
+                        _ => Err(call.doubt("it runs a script that nobody has read")),
+                    };
+                }
+                Some("-o") if words.next().and_then(Word::known).is_some() => {}
                 _ => return Err(call.doubt("it runs a script that nobody has read")),
             }
         }
         match call.input() {
-            Some(text) => self.text(&Word::literal(text)),
+            Some(text) => self.text_for(call, &Word::literal(text)),
             None => Err(call.doubt("it runs whatever it reads")),
         }
     }
@@ -111,25 +154,20 @@ impl Walk<'_> {
     fn eval(&mut self, call: &Call<'_>) -> Judged {
         let known: Option<Vec<&str>> = call.arguments.iter().map(Word::known).collect();
         let text = known.ok_or_else(|| call.doubt("it runs text that is not known beforehand"))?;
-        self.is_lost |= text.iter().any(|word| word.contains("cd"));
-        self.text(&Word::literal(text.join(" ")))
+        let judged = self.text(&Word::literal(text.join(" ")));
+        // It runs in this very shell, and may have left for elsewhere.
+        self.is_lost = true;
+        judged
     }
 
-    fn wrapper(&mut self, call: &Call<'_>, valued: &[&str]) -> Judged {
+    fn wrapper(&mut self, call: &Call<'_>, options: Options) -> Judged {
         let looks = ["-v", "-V"];
         if call.name == "command"
             && call.arguments.first().is_some_and(|word| looks.contains(&word.text.as_str()))
         {
             return self.reads(call);
         }
-        let mut at = 0;
-        while let Some(word) = call.arguments.get(at).filter(|word| word.text.starts_with('-')) {
-            let is_odd = word.text.contains('=') || call.name == "time" && word.text != "-p";
-            if word.surety != Surety::Literal || is_odd {
-                return Err(call.doubt("one of its options is not known"));
-            }
-            at += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
-        }
+        let (_, at) = options.read(call)?;
         // `nice -5`, `taskset MASK`: what is left over is judged as a program, and is none.
         match call.arguments.get(at..) {
             Some([]) | None if call.name == "exec" => Ok(()),
@@ -139,27 +177,26 @@ impl Walk<'_> {
     }
 
     fn env(&mut self, call: &Call<'_>) -> Judged {
-        let mut at = 0;
-        while let Some(word) = call.arguments.get(at) {
-            let Some(text) = word.text.split_once('=').map(|(name, _)| name).or(word.known())
-            else {
-                return Err(call.doubt("one of its words is not known"));
-            };
-            if word.text.starts_with('-') {
-                match text {
-                    "-i" | "-" | "--ignore-environment" | "-0" | "--null" => at += 1,
-                    "-u" | "--unset" => at += 2,
-                    _ => return Err(call.doubt("one of its options is not known")),
-                }
+        let (_, mut at) = ENV.read(call)?;
+        let given = self.given.len();
+        let judged = loop {
+            let Some(word) = call.arguments.get(at) else { break self.reads(call) };
+            if word.text == "-" {
+                at += 1;
             } else if let Some((name, value)) = word.text.split_once('=') {
+                if word.surety == Surety::Unknown {
+                    break Err(call.doubt("one of its words could be several"));
+                }
                 let value = Word { text: value.to_owned(), surety: word.surety };
                 super::variables::assignment(name, &value)?;
+                self.given.push(name.to_owned());
                 at += 1;
             } else {
-                return self.inner(call, &call.arguments[at..]);
+                break self.inner(call, &call.arguments[at..]);
             }
-        }
-        self.reads(call)
+        };
+        self.given.truncate(given);
+        judged
     }
 
     fn sudo(&mut self, call: &Call<'_>) -> Judged {
@@ -175,36 +212,28 @@ impl Walk<'_> {
     }
 
     fn timeout(&mut self, call: &Call<'_>) -> Judged {
-        let mut at = 0;
-        while let Some(word) = call.arguments.get(at).filter(|word| word.text.starts_with('-')) {
-            at += if matches!(word.text.as_str(), "-k" | "-s" | "--kill-after" | "--signal") {
-                2
-            } else {
-                1
-            };
-        }
-        // The time itself.
-        match call.arguments.get(at + 1..) {
-            Some(words) if !words.is_empty() => self.inner(call, words),
+        let (_, at) = TIMEOUT.read(call)?;
+        match call.arguments.get(at..) {
+            Some([time, words @ ..]) if time.known().is_some() && !words.is_empty() => {
+                self.inner(call, words)
+            }
             _ => Err(call.doubt("there is no program")),
         }
     }
 
-    /// The program gets words that nobody knows.
+    /// The program gets words that nobody knows, and they can stand anywhere in it.
     fn xargs(&mut self, call: &Call<'_>) -> Judged {
-        let valued = ["-n", "-L", "-P", "-s", "-d", "-I", "-E", "-a"];
-        let mut at = 0;
-        while let Some(word) = call.arguments.get(at).filter(|word| word.text.starts_with('-')) {
-            if word.surety != Surety::Literal
-                || has(std::slice::from_ref(word), &["-a", "--arg-file"])
-            {
-                return Err(call.doubt("one of its options is not known"));
-            }
-            at += if valued.contains(&word.text.as_str()) { 2 } else { 1 };
-        }
+        let (given, at) = XARGS.read(call)?;
+        let replaced = given.iter().find(|option| matches!(option.name.as_str(), "I" | "replace"));
+        let replaced = replaced.map(|option| option.value.as_deref().unwrap_or("{}"));
         let mut words = call.arguments.get(at..).unwrap_or_default().to_vec();
         if words.is_empty() {
             return self.reads(call);
+        }
+        for word in &mut words {
+            if replaced.is_some_and(|text| word.text.contains(text)) {
+                *word = Word::unknown();
+            }
         }
         words.push(Word::unknown());
         self.call(&words, &Stdin::Inherited, None, call.directories)
@@ -219,23 +248,34 @@ impl Walk<'_> {
         let mut rest = call.arguments;
         while let Some(at) = rest.iter().position(|word| is_one_of(word, &FIND_STARTS)) {
             let after = &rest[at + 1..];
-            let end = after.iter().position(|word| matches!(word.text.as_str(), ";" | "+"));
+            // A `+` ends the command only after `{}`; elsewhere it is one of its words.
+            let end = (0..after.len()).find(|end| match after[*end].text.as_str() {
+                ";" => true,
+                "+" => *end > 0 && after[*end - 1].text == "{}",
+                _ => false,
+            });
             let end = end.ok_or_else(|| call.doubt("a command in it has no end"))?;
             let words: Vec<Word> = after[..end]
                 .iter()
                 .map(|word| if word.text.contains("{}") { Word::unknown() } else { word.clone() })
                 .collect();
-            self.call(&words, &Stdin::Inherited, None, call.directories)?;
+            // `-execdir` runs it wherever something was found.
+            let was_lost = self.is_lost;
+            self.is_lost |= rest[at].text.ends_with("dir");
+            let judged = self.call(&words, &Stdin::Inherited, None, call.directories);
+            self.is_lost = was_lost;
+            judged?;
             rest = &after[end + 1..];
         }
         self.reads(call)
     }
 
     fn watch(&mut self, call: &Call<'_>) -> Judged {
-        let words = call.operands(&["-n", "--interval"]);
-        let known: Option<Vec<&str>> = words.iter().map(|word| word.known()).collect();
+        let (_, at) = WATCH.read(call)?;
+        let words = call.arguments.get(at..).unwrap_or_default();
+        let known: Option<Vec<&str>> = words.iter().map(Word::known).collect();
         match known {
-            Some(text) if !text.is_empty() => self.text(&Word::literal(text.join(" "))),
+            Some(text) if !text.is_empty() => self.plain_text(&Word::literal(text.join(" "))),
             _ => Err(call.doubt("what it would run is not known")),
         }
     }

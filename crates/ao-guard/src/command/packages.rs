@@ -36,8 +36,8 @@ impl Walk<'_> {
             "ls", "list", "outdated", "view", "info", "why", "explain", "root", "bin", "prefix",
             "audit", "ping",
         ];
-        if has(call.arguments, &["--prefix", "--dir", "--cwd", "-g", "--global", "--script-shell"])
-        {
+        let own = call.arguments.split(|word| word.text == "--").next().unwrap_or_default();
+        if has(own, &["--prefix", "--dir", "--cwd", "-g", "--global", "--script-shell"]) {
             return Err(call.doubt("an option leads it elsewhere"));
         }
         let Some((verb, rest)) = call.subcommand() else {

@@ -1,8 +1,10 @@
 //! Programs that only look.
 
+use super::options::Options;
 use super::words::{Call, is_listed};
 use super::{Judged, Walk, sed};
 use crate::scope::Change;
+use crate::shell::Surety;
 
 /// No option of these writes a file or starts a program.
 const READERS: &str = "\
@@ -10,34 +12,66 @@ const READERS: &str = "\
     cut df diff dig dirname du echo egrep exit expand expr factor false fgrep fmt fold free \
     getconf getent grep groups head hexdump host id join jq ls lsblk lscpu md5sum netstat nl \
     nproc nslookup numfmt od paste pgrep ping pr printenv ps pwd readlink realpath return rev \
-    seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep ss stat strings sum tac tail \
-    test tokei tput tr true tty type umask uname uptime wait wc xzcat";
+    seq sha1sum sha224sum sha256sum sha384sum sha512sum shift sleep stat strings sum tac tail \
+    test tokei tput tr true tty type umask uname uptime wc xzcat";
 
 /// Readers with options that write or start something.
-const CAREFUL: [(&str, &[&str]); 22] = [
+const CAREFUL: [(&str, &[&str]); 17] = [
     ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
     ("rg", &["--pre", "--hostname-bin", "--search-zip", "-z"]),
     ("tree", &["-o", "-R"]),
-    ("less", &["-o", "-O", "--log-file", "--LOG-FILE", "-k", "--lesskey-file", "--lesskey-src"]),
-    ("more", &[]),
     ("date", &["-s", "--set"]),
     ("yq", &["-i", "--in-place", "--inplace", "-s", "--split-exp"]),
     ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
     ("fdfind", &["-x", "--exec", "-X", "--exec-batch"]),
     ("zcat", &[]),
     ("gunzip", &[]),
-    ("journalctl", &["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush"]),
-    ("cloc", &["--out", "--report-file", "--extract-with", "--strip-comments"]),
+    ("ss", &["-D", "--diag", "-K", "--kill"]),
     ("whoami", &[]),
     ("ag", &["--pager"]),
-    ("bat", &["--pager", "--paging", "--config-file"]),
     ("file", &["-C", "--compile"]),
     ("jobs", &["-x"]),
     ("lsof", &["-D"]),
-    ("man", &["-P", "--pager", "-H", "--html", "-C", "--config-file"]),
     ("printf", &["-v"]),
     ("which", &[]),
 ];
+
+/// Readers with many options that write or start something: only these are taken.
+const BOUND: [(&str, Options); 7] = [
+    ("less", bound("EFGIJMNQRSXegimnqrsw", "")),
+    ("more", bound("cdflpsu", "")),
+    ("man", bound("afkw", "")),
+    ("bat", bound("Anp", "number plain style= color= line-range= language=")),
+    (
+        "cloc",
+        bound(
+            "",
+            "by-file by-file-by-lang csv exclude-dir= exclude-ext= exclude-lang= git hide-rate \
+             include-ext= include-lang= json md quiet vcs= yaml",
+        ),
+    ),
+    (
+        "journalctl",
+        bound(
+            "Sabefknoprtux0123456789",
+            "boot follow grep= lines= no-pager output= priority= reverse since= unit= until= user",
+        ),
+    ),
+    ("wait", bound("nf", "")),
+];
+
+/// Options by which programs that look say what they look for and how it is shown.
+const LOOKED_FOR: Options = Options {
+    flags: "abcdefghijklmnpqrstuvwxyzALS0123456789",
+    valued: "",
+    long: "all all-namespaces context= filter= follow format= installed json namespace= no-pager \
+           no-stream no-trunc outdated property= quiet selector= show-labels since= size tail= \
+           timestamps type= upgradable user verbose version",
+};
+
+const fn bound(flags: &'static str, long: &'static str) -> Options {
+    Options { flags, valued: "", long }
+}
 
 /// Of programs with subcommands, the ones that look.
 const LOOKING: [(&str, &[&str]); 11] = [
@@ -46,7 +80,7 @@ const LOOKING: [(&str, &[&str]); 11] = [
     ("systemctl", &["status", "is-active", "is-enabled", "list-units", "show", "cat"]),
     ("pip", &["list", "show", "freeze", "check"]),
     ("pip3", &["list", "show", "freeze", "check"]),
-    ("terraform", &["validate", "version", "show", "providers"]),
+    ("terraform", &["validate", "version", "show"]),
     ("rustup", &["show", "which"]),
     ("rustc", &["--version"]),
     ("brew", &["list", "info"]),
@@ -74,9 +108,13 @@ impl Walk<'_> {
         }
         if let Some((_, looking)) = LOOKING.iter().find(|(program, _)| *program == name) {
             let first = call.arguments.first().and_then(|word| word.known());
-            let is_looking = first.is_some_and(|first| looking.contains(&first))
-                && !call.has(&["--kubeconfig", "--config"]);
-            return is_looking.then(|| self.reads(call));
+            if !first.is_some_and(|first| looking.contains(&first)) {
+                return None;
+            }
+            return Some(self.look_for(call));
+        }
+        if let Some((_, options)) = BOUND.iter().find(|(program, _)| *program == name) {
+            return Some(self.look_bound(call, *options));
         }
         match name {
             "uniq" => Some(self.uniq(call)),
@@ -88,14 +126,43 @@ impl Walk<'_> {
             "ao" => Some(self.own(call)),
             "export" | "declare" | "typeset" | "readonly" | "local" => Some(self.export(call)),
             "read" | "unset" => Some(self.variables(call)),
-            "set" | "ulimit" => Some(self.plain_options(call)),
+            "set" => Some(self.set(call)),
+            "ulimit" => Some(self.plain_options(call)),
             "hostname" => Some(self.nothing_but(call, 0)),
             "xxd" => Some(self.xxd(call)),
             _ => None,
         }
     }
 
+    /// A subcommand that looks, with options that only say how.
+    fn look_for(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
+        let rest = &call.arguments[1..];
+        // `-o yaml` says how; only to one of them it names a setting.
+        let has_form = call.name == "kubectl" || call.name == "systemctl";
+        let is_form = |word: &crate::shell::Word| has_form && word.text.starts_with("-o");
+        let plain: Vec<_> = rest.iter().filter(|word| !is_form(word)).cloned().collect();
+        let is_setting = call.name == "apt" && call.has(&["-c", "-o"]);
+        if !LOOKED_FOR.are_all(&plain) || is_setting {
+            return Err(call.doubt("one of its options is not known"));
+        }
+        self.reads(call)
+    }
+
+    fn look_bound(&mut self, call: &Call<'_>, options: Options) -> Judged {
+        call.all_known()?;
+        let is_command = call.arguments.iter().any(|word| word.text.starts_with('+'))
+            || call.name == "bat" && call.arguments.iter().any(|word| word.text == "cache");
+        if !options.are_all(call.arguments) || is_command {
+            return Err(call.doubt("one of its options is not known"));
+        }
+        self.look(call)
+    }
+
     fn look(&mut self, call: &Call<'_>) -> Judged {
+        if matches!(call.name.as_str(), "[" | "test") {
+            condition(call)?;
+        }
         let skipped = usize::from(SEARCHERS.contains(&call.name.as_str()));
         if !matches!(call.name.as_str(), "echo" | "printf") {
             for word in call.operands(&[]).into_iter().skip(skipped) {
@@ -132,7 +199,7 @@ impl Walk<'_> {
     fn uniq(&mut self, call: &Call<'_>) -> Judged {
         call.all_known()?;
         let operands = call.operands(&["-f", "-s", "-w"]);
-        if let Some(output) = operands.get(1) {
+        for output in operands.into_iter().skip(1) {
             self.write_word(output, Change::Unknown, call.directories)?;
         }
         self.look(call)
@@ -157,9 +224,8 @@ impl Walk<'_> {
             && !program[printed..].contains('>')
             && !program.contains("system")
             && !program.contains("getline");
-        if call.has(&["-f", "-i", "-l", "-E", "-W", "--file", "--include", "--load", "--exec"])
-            || !is_plain
-        {
+        let options = Options { flags: "", valued: "Fv", long: "" };
+        if options.read(call).is_err() || !is_plain {
             return Err(call.doubt("its program could write or start something"));
         }
         self.look(call)
@@ -183,12 +249,9 @@ impl Walk<'_> {
         let is_listing = mode.is_some_and(|mode| {
             mode == "list" || mode.contains('t') && mode.chars().all(|l| "tvzjJf".contains(l))
         });
-        let has_more =
-            call.arguments.iter().any(|word| word.text.starts_with("--") && word.text != "--list");
-        if !is_listing
-            || has_more
-            || call.has(&["-I", "--use-compress-program", "--to-command", "-F"])
-        {
+        // A list of names that is read from a file can have options in it.
+        let listing = Options { flags: "vzjJf", valued: "", long: "" };
+        if !is_listing || !listing.are_all(call.arguments.get(1..).unwrap_or_default()) {
             return Err(call.doubt("it writes files that are not known beforehand"));
         }
         self.reads(call)
@@ -205,6 +268,7 @@ impl Walk<'_> {
     }
 
     fn own(&mut self, call: &Call<'_>) -> Judged {
+        call.all_known()?;
         let words: Vec<_> = call.operands(&["-C", "--repo"]);
         let known: Vec<&str> = words.iter().filter_map(|word| word.known()).collect();
         match known.as_slice() {
@@ -221,9 +285,22 @@ impl Walk<'_> {
             match word.text.split_once('=') {
                 Some((name, value)) => {
                     let value = crate::shell::Word { text: value.to_owned(), surety: word.surety };
+                    if word.surety == Surety::Unknown && self.is_plain_shell {
+                        return Err(call.doubt("one of its words could be several"));
+                    }
                     super::variables::assignment(name, &value)?;
+                    self.given.push(name.to_owned());
                 }
-                None if word.known().is_some_and(|text| !text.starts_with("-f")) => {}
+                // One variable for another (`-n`), or one that is counted (`-i`).
+                None if word.known().is_some_and(|text| text.starts_with('-')) => {
+                    if !word.text[1..].chars().all(|letter| "gprx".contains(letter)) {
+                        return Err(call.doubt("one of its options is not known"));
+                    }
+                }
+                None if word.known().is_some() => {
+                    super::variables::assignment(&word.text, &crate::shell::Word::unknown())?;
+                    self.given.push(word.text.clone());
+                }
                 None => return Err(call.doubt("which variable it sets is not known")),
             }
         }
@@ -245,7 +322,24 @@ impl Walk<'_> {
         self.reads(call)
     }
 
-    /// `set -e` and the like.
+    /// `set -e` and the like. Others change what words mean, or who gets a variable.
+    fn set(&mut self, call: &Call<'_>) -> Judged {
+        const NAMES: [&str; 5] = ["errexit", "nounset", "pipefail", "verbose", "xtrace"];
+        let own = call.arguments.split(|word| word.text == "--").next().unwrap_or_default();
+        let is_plain = own.iter().all(|word| {
+            word.known().is_some_and(|text| {
+                NAMES.contains(&text)
+                    || text.starts_with(['-', '+'])
+                        && text[1..].chars().all(|letter| "euvxo".contains(letter))
+            })
+        });
+        if !is_plain {
+            return Err(call.doubt("what it sets is not known"));
+        }
+        self.reads(call)
+    }
+
+    /// Bounds.
     fn plain_options(&mut self, call: &Call<'_>) -> Judged {
         let is_plain = call.arguments.iter().all(|word| {
             word.known().is_some_and(|text| {
@@ -265,6 +359,44 @@ impl Walk<'_> {
         }
         self.reads(call)
     }
+}
+
+/// Whether nothing that a variable says could have this program do more than read.
+pub(super) fn is_plain(program: &str) -> bool {
+    let builtin =
+        ["env", "export", "declare", "typeset", "readonly", "local", "read", "unset", "set"];
+    is_listed(READERS, program) || builtin.contains(&program)
+}
+
+/// `[ -v NAME ]` runs what stands in a subscript of the name.
+fn condition(call: &Call<'_>) -> Judged {
+    const BETWEEN: [&str; 15] = [
+        "=", "==", "!=", "-eq", "-ne", "-lt", "-gt", "-le", "-ge", "-a", "-o", "-nt", "-ot", "]",
+        ")",
+    ];
+    let is_operator =
+        |text: &str| text.starts_with('-') || matches!(text, "!" | "(" | "=" | "!=" | "==");
+    for (at, word) in call.arguments.iter().enumerate() {
+        if word.surety == Surety::Unknown {
+            let why = "a variable in it could be several words; put it between quotes";
+            return Err(call.doubt(why));
+        }
+        let next = call.arguments.get(at + 1);
+        let before = at.checked_sub(1).and_then(|at| call.arguments[at].known());
+        let is_named = next.and_then(|next| next.known()).is_some_and(|name| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+        // One that is not known could be `-v` where an operator can stand.
+        let could_be = word.surety >= Surety::Whole
+            && before.is_none_or(|before| {
+                matches!(before, "!" | "(" | "-a" | "-o") || !is_operator(before)
+            })
+            && next.is_some_and(|next| !next.known().is_some_and(|next| BETWEEN.contains(&next)));
+        if word.known() == Some("-v") && !is_named || could_be {
+            return Err(call.doubt("it could name a variable by a text, which is run"));
+        }
+    }
+    Ok(())
 }
 
 /// `PROGRAM --version` and `PROGRAM --help` of anything that is a plain program.

@@ -11,7 +11,7 @@ pub(super) enum Effect {
 
 /// The worst of all statements in a text.
 pub(super) fn effect(text: &str) -> Effect {
-    let mut worst = Effect::Reads;
+    let mut worst = if is_for_client(text) { Effect::Writes } else { Effect::Reads };
     for statement in statements(text) {
         match of_one(&statement) {
             Effect::Reads => {}
@@ -21,6 +21,26 @@ pub(super) fn effect(text: &str) -> Effect {
     }
     worst
 }
+
+/// Commands of the client can write files and start programs, wherever they stand. Only one that stands
+/// alone is looked at.
+fn is_for_client(text: &str) -> bool {
+    let text = text.trim();
+    let is_dotted = text.lines().any(|line| line.trim_start().starts_with('.'));
+    let backslashes = text.matches('\\').count();
+    let is_alone = text.lines().count() == 1
+        && (is_dotted && backslashes == 0 || text.starts_with('\\') && backslashes == 1);
+    (is_dotted || backslashes > 0) && !is_alone
+}
+
+/// Functions, and words that stand before parentheses, that only compute.
+const COMPUTING: &str = "\
+    abs all and any array_agg as avg by cast ceil char_length coalesce concat count current_date \
+    date date_part date_trunc datetime distinct except exists extract filter floor from greatest \
+    group_concat having ifnull in instr interval intersect is join json_extract julianday least \
+    length like limit lower ltrim max min not now nullif on or order over partition rank replace \
+    round row_number rtrim select string_agg strftime strpos substr substring sum then time \
+    timestamp trim typeof union upper using values when where with";
 
 fn of_one(words: &[String]) -> Effect {
     let Some(first) = words.first().map(String::as_str) else { return Effect::Reads };
@@ -38,6 +58,12 @@ fn of_one(words: &[String]) -> Effect {
         ["insert", "update", "into", "alter", "create", "grant", "merge", "replace", "call"]
             .iter()
             .any(|word| has(word));
+    let calls = words.windows(2).filter(|pair| pair[1] == "(").map(|pair| pair[0].as_str());
+    // A name can also stand between quotes.
+    let is_name = |word: &str| word.starts_with(|l: char| l.is_alphabetic() || "_'".contains(l));
+    let mut others =
+        calls.filter(|word| is_name(word) && !COMPUTING.split_whitespace().any(|c| c == *word));
+    let is_change = is_change || others.next().is_some();
     match first {
         "select" | "show" | "describe" | "desc" | "explain" | "with" | "values" | "pragma"
         | "use" | "table"

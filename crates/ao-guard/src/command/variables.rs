@@ -19,7 +19,7 @@ const HOSTILE: [&str; 12] = [
     "SHELL",
     "ZDOTDIR",
 ];
-const HOSTILE_STARTS: [&str; 15] = [
+const HOSTILE_STARTS: [&str; 14] = [
     "BASH",
     "CARGO_",
     "DYLD_",
@@ -34,7 +34,6 @@ const HOSTILE_STARTS: [&str; 15] = [
     "PYTHON",
     "RUBY",
     "RUSTC",
-    "npm_config",
 ];
 const HOSTILE_ENDS: [&str; 22] = [
     "BROWSER",
@@ -76,11 +75,53 @@ const HARMLESS: [(&str, &str); 11] = [
     ("PYTHONUNBUFFERED", ""),
 ];
 
+/// Variables that only change how something looks, or where a server is.
+const FOR_ALL: [&str; 24] = [
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "DEBUG",
+    "FORCE_COLOR",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_PAGER",
+    "GIT_TERMINAL_PROMPT",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PAGER",
+    "PGDATABASE",
+    "PGHOST",
+    "PGPASSWORD",
+    "PGPORT",
+    "PGUSER",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TZ",
+];
+
+/// Whether any program may get it.
+pub(super) fn is_harmless_to_all(name: &str) -> bool {
+    FOR_ALL.contains(&name) || name.starts_with("LC_")
+}
+
 /// Whether a variable may be given this value.
 pub(super) fn assignment(name: &str, value: &Word) -> Judged {
-    let is_hostile = HOSTILE.contains(&name)
-        || HOSTILE_STARTS.iter().any(|start| name.starts_with(start))
-        || HOSTILE_ENDS.iter().any(|end| name.ends_with(end));
+    let is_name = !name.is_empty()
+        && !name.starts_with(|l: char| l.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name {
+        // What stands between brackets is run.
+        return Err(doubt(name, "it is no plain variable"));
+    }
+    // Some shells have `path` for `PATH`.
+    let folded = name.to_ascii_uppercase();
+    let is_hostile = HOSTILE.contains(&folded.as_str())
+        || HOSTILE_STARTS.iter().any(|start| folded.starts_with(start))
+        || HOSTILE_ENDS.iter().any(|end| folded.ends_with(end));
     let is_harmless = HARMLESS.iter().any(|(harmless, wanted)| {
         name == *harmless && (wanted.is_empty() || value.known() == Some(wanted))
     });

@@ -7,16 +7,10 @@ use crate::scope::Refusal;
 use crate::shell::{Command, Stdin, Surety, Word};
 
 /// Where the programs of a system are. One of the same name elsewhere is another program.
-const SYSTEM: [&str; 8] = [
-    "/bin/",
-    "/sbin/",
-    "/usr/bin/",
-    "/usr/sbin/",
-    "/usr/local/bin/",
-    "/opt/homebrew/bin/",
-    "./node_modules/.bin/",
-    "node_modules/.bin/",
-];
+const SYSTEM: [&str; 6] =
+    ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
+/// Programs that a project installed. Of these only the ones that build or check are taken.
+const INSTALLED: [&str; 2] = ["./node_modules/.bin/", "node_modules/.bin/"];
 /// Programs that a project brings along to build itself.
 const WRAPPERS: [&str; 4] = ["./gradlew", "./mvnw", "gradlew", "mvnw"];
 
@@ -47,7 +41,11 @@ impl<'a> Call<'a> {
         let name = match system {
             _ if WRAPPERS.contains(&program) => program.trim_start_matches("./"),
             Some(name) => name,
-            None => program,
+            None => INSTALLED
+                .iter()
+                .find_map(|folder| program.strip_prefix(folder))
+                .filter(|name| super::build::is_checker(name))
+                .unwrap_or(program),
         };
         if name.contains('/') {
             return Err(doubt(program, "nobody can say what this program would write"));
@@ -73,10 +71,28 @@ impl<'a> Call<'a> {
 
     /// An error if a word is not known, for it could be any option.
     pub(super) fn all_known(&self) -> Result<(), Refusal> {
-        match self.arguments.iter().find(|word| word.surety == Surety::Unknown) {
-            Some(_) => Err(self.doubt("one of its words is not known, and could be any option")),
-            None => Ok(()),
+        if self.arguments.iter().any(|word| word.surety >= Surety::Whole || self.is_optional(word))
+        {
+            return Err(self.doubt("one of its words is not known, and could be any option"));
         }
+        Ok(())
+    }
+
+    /// Whether a pattern could stand for a name that looks like an option.
+    fn is_optional(&self, word: &Word) -> bool {
+        word.surety == Surety::Pattern
+            && word.text.starts_with(['*', '?', '[', '-'])
+            && self.directories.iter().any(|directory| {
+                let listed = std::fs::read_dir(directory);
+                word.text.starts_with('-')
+                    || listed.map_or(true, |mut listed| {
+                        listed.any(|entry| {
+                            entry.is_ok_and(|entry| {
+                                entry.file_name().as_encoded_bytes().starts_with(b"-")
+                            })
+                        })
+                    })
+            })
     }
 
     /// The arguments that are no options. `valued` are the options whose value is the next word.
@@ -104,9 +120,15 @@ impl<'a> Call<'a> {
             Stdin::Pipe => {
                 let before = self.before?;
                 let (name, said) = before.words.split_first()?;
-                let is_echo = matches!(name.known()?, "echo" | "printf");
-                let said: Option<Vec<&str>> = said.iter().map(Word::known).collect();
-                said.filter(|_| is_echo).map(|said| said.join(" "))
+                let said: Vec<&str> = said.iter().map(Word::known).collect::<Option<_>>()?;
+                let is_echo = match name.known()? {
+                    "echo" => !said.first().is_some_and(|first| first.starts_with('-')),
+                    "printf" => said.len() == 1 && !said[0].contains('%'),
+                    _ => false,
+                };
+                // Some of them make something else of a backslash.
+                let is_plain = said.iter().all(|word| !word.contains('\\'));
+                (is_echo && is_plain).then(|| said.join(" "))
             }
             Stdin::Inherited | Stdin::File(_) => None,
         }
@@ -119,7 +141,8 @@ pub(super) fn is_listed(list: &str, name: &str) -> bool {
 }
 
 pub(super) fn has(words: &[Word], options: &[&str]) -> bool {
-    words.iter().take_while(|word| word.text != "--").any(|word| {
+    // A `--` ends the options only where it is no value of one.
+    words.iter().any(|word| {
         options.iter().any(|option| {
             let text = word.text.as_str();
             if option.starts_with("--") {

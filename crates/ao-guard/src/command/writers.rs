@@ -11,6 +11,9 @@ impl Walk<'_> {
             "tee" => self.write_all(call, &[], 0),
             "touch" => self.write_all(call, &["-d", "-t", "-r", "--date", "--reference"], 0),
             "mkdir" => self.write_all(call, &["-m", "--mode"], 0),
+            "rmdir" if call.has(&["-p", "--parents"]) => {
+                Err(call.doubt("it removes folders that it does not name"))
+            }
             "rm" | "rmdir" | "unlink" => self.remove_all(call),
             "truncate" => self.write_all(call, &["-s", "--size", "-r", "--reference"], 0),
             "chmod" | "chown" | "chgrp" => self.change_mode(call),
@@ -96,6 +99,7 @@ impl Walk<'_> {
             "--recursive",
             "-a",
             "--archive",
+            "--parents",
             "-t",
             "--target-directory",
             "-b",

@@ -77,7 +77,7 @@ const CODEX_SHELLS: [&str; 7] = [
 ];
 
 /// Where a tool says what it reads.
-const READ_KEYS: [&str; 3] = ["file_path", "path", "notebook_path"];
+const READ_KEYS: [&str; 4] = ["file_path", "path", "notebook_path", "glob"];
 
 type Judged = Result<Vec<Effect>, Refusal>;
 
@@ -117,14 +117,15 @@ fn look(call: &ToolCall, policy: &Policy) -> Judged {
 /// The one path that a tool writes. A second key that could be one is a doubt.
 fn path(call: &ToolCall, policy: &Policy, key: &str) -> Result<ProjectPath, Refusal> {
     let text = call.text(key)?;
-    let other = call.input.keys().find(|other| {
-        other.as_str() != key
-            && (other.ends_with("path") || other.ends_with("file") || other.ends_with("filename"))
-    });
+    let other = call.input.keys().find(|other| other.as_str() != key && names_a_file(other));
     if let Some(other) = other {
         return Err(call.refuse(&format!("`{other}` could name a second file")));
     }
     policy.project.path_of(text, call.directory())
+}
+
+fn names_a_file(key: &str) -> bool {
+    ["path", "file", "filename"].iter().any(|end| key.to_ascii_lowercase().ends_with(end))
 }
 
 fn written(policy: &Policy, path: &ProjectPath, change: Change<'_>) -> Judged {
@@ -193,6 +194,9 @@ fn replacements(call: &ToolCall) -> Result<Vec<Replacement<'_>>, Refusal> {
     edits
         .iter()
         .map(|edit| match edit {
+            Value::Object(edit) if edit.keys().any(|key| names_a_file(key)) => {
+                Err(call.refuse("an edit names a file of its own"))
+            }
             Value::Object(edit) => replacement(call, edit),
             _ => Err(call.refuse("an edit is no object")),
         })
@@ -227,8 +231,22 @@ fn apply_patch(call: &ToolCall, policy: &Policy) -> Judged {
     }
 }
 
+fn is_plain_shell(shell: &str) -> bool {
+    let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| shell.strip_prefix(folder));
+    matches!(name.unwrap_or(shell), "bash" | "zsh" | "sh")
+}
+
 /// A text for a shell, or a program with its arguments.
 fn codex_shell(call: &ToolCall, policy: &Policy) -> Judged {
+    // A shell of the agent's own making could do anything with the text.
+    match call.input.get("shell") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(shell)) if is_plain_shell(shell) => {}
+        Some(_) => return Err(call.refuse("`shell` is none that is known")),
+    }
+    if call.input.contains_key("workdir") && call.input.contains_key("cwd") {
+        return Err(call.refuse("it has two folders"));
+    }
     let directory = match call.input.get("workdir").or(call.input.get("cwd")) {
         None | Some(Value::Null) => call.directory.clone(),
         Some(Value::String(folder)) => call.directory.join(folder),

@@ -5,6 +5,8 @@
 //! know. It expands nothing. Whatever it does not understand is a doubt, and a doubt is never a
 //! permission.
 
+mod condition;
+mod count;
 mod read;
 mod redirect;
 mod word;
@@ -18,6 +20,8 @@ pub enum Surety {
     Literal,
     /// It stands for the names that it matches.
     Pattern,
+    /// One word, but which is not known: a variable between quotes.
+    Whole,
     /// A variable, the output of a command, or several words: anything.
     Unknown,
 }
@@ -85,6 +89,8 @@ pub struct Command {
     /// Files that are read.
     pub reads: Vec<Word>,
     pub stdin: Stdin,
+    /// Of a pipe, the one simple command that all of it comes from, by its place in the script.
+    pub fed_by: Option<usize>,
 }
 
 /// All that a text would start.
@@ -151,7 +157,7 @@ mod tests {
         ];
         assert_eq!(texts, wanted);
         let odd: Vec<Surety> = words[6..9].iter().map(|word| word.surety).collect();
-        assert_eq!(odd, [Surety::Pattern, Surety::Unknown, Surety::Unknown]);
+        assert_eq!(odd, [Surety::Pattern, Surety::Whole, Surety::Unknown]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Lists, pipes, loops and conditions.
 
+use super::count::Counts;
 use super::redirect::HereDocument;
 use super::word::{Found, is_blank};
 use super::{Command, Join, Script, Stdin, Surety, Word};
@@ -21,6 +22,7 @@ pub fn read(text: &str) -> Script {
         reader.doubt("it is too long");
     } else {
         reader.list(None);
+        reader.check_counts();
     }
     Script { commands: reader.commands, doubts: reader.doubts }
 }
@@ -30,6 +32,8 @@ pub fn read(text: &str) -> Script {
 pub(super) struct Open {
     pub(super) serial: usize,
     pub(super) command: Command,
+    /// It is a `[[ … ]]`, which no word follows.
+    is_condition: bool,
 }
 
 pub(super) struct Reader {
@@ -41,6 +45,7 @@ pub(super) struct Reader {
     pub(super) commands: Vec<Command>,
     pub(super) numbers: Vec<usize>,
     doubts: Vec<String>,
+    pub(super) counts: Counts,
     pub(super) open: Vec<Open>,
     pub(super) pending: Vec<HereDocument>,
     /// How many loops are open.
@@ -58,6 +63,7 @@ impl Reader {
             commands: Vec::new(),
             numbers: Vec::new(),
             doubts: Vec::new(),
+            counts: Counts::default(),
             open: Vec::new(),
             pending: Vec::new(),
             loops: 0,
@@ -150,8 +156,11 @@ impl Reader {
             }
             '|' => {
                 self.at += if self.is_next("|&") { 2 } else { 1 };
+                let is_simple = !self.command().words.is_empty();
                 self.next(list, Join::Pipe);
+                let feeder = self.commands.len().checked_sub(1).filter(|_| is_simple);
                 self.command().stdin = Stdin::Pipe;
+                self.command().fed_by = feeder;
             }
             ';' | '&' => {
                 self.at += 1;
@@ -186,8 +195,15 @@ impl Reader {
     }
 
     fn plain_word(&mut self, list: usize) {
+        let start = self.at;
         let found = self.word();
         let Found { is_bare, ref word, .. } = found;
+        if self.open.last().is_some_and(|open| open.is_condition) {
+            self.doubt("something follows a condition");
+        }
+        if is_bare && matches!(self.peek(0), Some('<' | '>')) && is_named_stream(&word.text) {
+            self.doubt("a stream is put into a variable");
+        }
         let is_first = self.command().words.is_empty() && self.command().assignments.is_empty();
         let text = word.text.as_str();
         if is_first && is_bare && text == "[[" {
@@ -214,9 +230,14 @@ impl Reader {
                 return self.for_loop(list);
             }
         }
+        if !is_first && is_bare && matches!(text, "{" | "}") {
+            // To some shells it opens or closes a group also here.
+            self.doubt("a brace where a command goes on");
+        }
         if self.command().words.is_empty()
             && let Some(assignment) = assignment(&found)
         {
+            self.count_assignment(&assignment.0, start);
             self.command().assignments.push(assignment);
             return;
         }
@@ -228,7 +249,14 @@ impl Reader {
         self.loops += 1;
         self.skip_blanks();
         let name = self.word().word.text;
-        self.command().assignments.push((name, Word::unknown()));
+        self.command().assignments.push((name.clone(), Word::unknown()));
+        self.skip_blanks();
+        // `for NAME do …` runs what follows for each argument.
+        let is_in = self.peek(0).is_some_and(|l| l != '\n' && l != ';');
+        if is_in && self.word().word.known() != Some("in") {
+            self.doubt("a `for` of another kind");
+        }
+        let mut is_number = is_in;
         loop {
             self.skip_blanks();
             match self.peek(0) {
@@ -237,31 +265,21 @@ impl Reader {
                     self.doubt("a `for` of another kind");
                     break;
                 }
-                Some(_) => drop(self.word()),
-            }
-        }
-        self.next(list, Join::Fresh);
-    }
-
-    /// `[[ … ]]`: nothing in it writes; what it substitutes is read.
-    fn condition(&mut self) {
-        loop {
-            match self.peek(0) {
-                None => return self.doubt("a `[[` is not closed"),
-                Some(letter) if is_blank(letter) || "()<>|&\n;".contains(letter) => self.at += 1,
                 Some(_) => {
-                    let before = self.at;
-                    let found = self.word();
-                    if found.is_bare && found.word.text == "]]" {
-                        break;
-                    }
-                    if self.at == before {
-                        self.at += 1;
-                    }
+                    let word = self.word().word;
+                    is_number &= word.known().is_some_and(super::count::is_number);
                 }
             }
         }
+        self.counts.assigned(&name, is_number);
+        self.next(list, Join::Fresh);
+    }
+
+    pub(super) fn close_condition(&mut self) {
         self.command().words.push(Word::literal("["));
+        if let Some(open) = self.open.last_mut() {
+            open.is_condition = true;
+        }
     }
 
     /// Reads what a text would start if it stood between double quotes.
@@ -292,8 +310,15 @@ impl Reader {
     }
 
     fn take(&mut self, inner: Reader) {
+        let before = self.commands.len();
         self.numbers.extend(inner.numbers);
-        self.commands.extend(inner.commands);
+        self.commands.extend(
+            inner
+                .commands
+                .into_iter()
+                .map(|command| Command { fed_by: command.fed_by.map(|at| at + before), ..command }),
+        );
+        self.counts.take(inner.counts);
         for doubt in inner.doubts {
             self.doubt(&doubt);
         }
@@ -302,7 +327,7 @@ impl Reader {
     fn begin(&mut self, list: usize, join: Join) {
         self.serials += 1;
         let command = Command { join, is_repeated: self.loops > 0, ..blank(list) };
-        self.open.push(Open { serial: self.serials, command });
+        self.open.push(Open { serial: self.serials, command, is_condition: false });
     }
 
     /// Ends the command that is being read, and begins another one.
@@ -359,7 +384,13 @@ fn blank(list: usize) -> Command {
         writes: Vec::new(),
         reads: Vec::new(),
         stdin: Stdin::Inherited,
+        fed_by: None,
     }
+}
+
+/// `{NAME}` before a redirection.
+fn is_named_stream(text: &str) -> bool {
+    text.len() > 2 && text.starts_with('{') && text.ends_with('}')
 }
 
 fn assignment(found: &Found) -> Option<(String, Word)> {

@@ -11,6 +11,8 @@ pub(super) struct HereDocument {
     end: String,
     is_quoted: bool,
     has_tabs_cut: bool,
+    /// Nothing that came after it is read instead.
+    is_read: bool,
 }
 
 impl Reader {
@@ -38,20 +40,39 @@ impl Reader {
         }
         let start = self.at;
         let Found { is_bare, word, .. } = self.word();
+        if word.text.starts_with('!') {
+            // To some shells it only says that the file may be there.
+            self.doubt("a redirection with `!`");
+        }
         if self.at == start {
             return self.doubt("a redirection leads nowhere");
         }
         let is_stdin = number.is_empty() || number == "0";
+        if is_stdin && operator.starts_with('<') {
+            let serial = self.open.last().map_or(0, |open| open.serial);
+            for earlier in self.pending.iter_mut().filter(|earlier| earlier.serial == serial) {
+                earlier.is_read = false;
+            }
+        }
         match operator {
             "<<" | "<<-" => {
                 if word.surety != Surety::Literal {
                     self.doubt("a here-document whose end is not plain");
                 }
+                if self.letters[start..self.at].contains(&'$') {
+                    self.doubt("a here-document whose end is not plain");
+                }
+                if !is_stdin {
+                    self.doubt("a here-document for another stream");
+                }
                 let serial = self.open.last().map_or(0, |open| open.serial);
                 let (end, has_tabs_cut) = (word.text, operator == "<<-");
-                self.pending.push(HereDocument { serial, end, is_quoted: !is_bare, has_tabs_cut });
+                let is_quoted = !is_bare;
+                let is_read = true;
+                self.pending.push(HereDocument { serial, end, is_quoted, has_tabs_cut, is_read });
             }
-            "<<<" => self.command().stdin = Stdin::Text(word),
+            "<<<" if is_stdin => self.command().stdin = Stdin::Text(word),
+            "<<<" => {}
             "<" => {
                 self.command().reads.push(word.clone());
                 if is_stdin {
@@ -59,6 +80,9 @@ impl Reader {
                 }
             }
             // `2>&1` and `2>&-` name a stream.
+            "<&" if is_stdin && is_stream(&word) => {
+                self.command().stdin = Stdin::File(Word::unknown());
+            }
             "<&" | ">&" if is_stream(&word) => {}
             "<&" => self.doubt("a stream of a name that is not known"),
             _ => self.command().writes.push(word),
@@ -89,8 +113,15 @@ impl Reader {
             if !is_closed {
                 self.doubt("a here-document has no end");
             }
-            let surety = if document.is_quoted { Surety::Literal } else { self.expansions(&body) };
-            self.give_text(document.serial, Word { text: body, surety });
+            let mut surety =
+                if document.is_quoted { Surety::Literal } else { self.expansions(&body) };
+            if !document.is_quoted && body.contains('\\') {
+                // Some backslashes go, others stay.
+                surety = Surety::Unknown;
+            }
+            if document.is_read {
+                self.give_text(document.serial, Word { text: body, surety });
+            }
         }
     }
 

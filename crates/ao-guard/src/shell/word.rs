@@ -38,7 +38,12 @@ impl Draft {
     }
 
     fn is_at_least(&mut self, surety: Surety) {
-        self.surety = self.surety.max(surety);
+        // A pattern beside something quoted stands for several words again.
+        let is_mixed = matches!(
+            (self.surety, surety),
+            (Surety::Pattern, Surety::Whole) | (Surety::Whole, Surety::Pattern)
+        );
+        self.surety = if is_mixed { Surety::Unknown } else { self.surety.max(surety) };
     }
 }
 
@@ -106,7 +111,7 @@ impl Reader {
                 draft.is_at_least(Surety::Pattern);
                 draft.text.push(letter);
             }
-            '{' if self.is_brace_expansion() => {
+            '{' if draft.surety == Surety::Unknown || self.is_brace_expansion() => {
                 draft.is_at_least(Surety::Unknown);
                 draft.text.push(letter);
             }
@@ -147,13 +152,30 @@ impl Reader {
             match letter {
                 '"' => return,
                 '\\' => self.escape_in_quotes(draft),
-                '`' => self.backticks(draft),
-                '$' => self.dollar(draft),
+                '`' | '$' => self.quoted_expansion(letter, draft),
                 '\0' => self.doubt("it has a NUL"),
                 letter => draft.text.push(letter),
             }
         }
         self.doubt("a quote is not closed");
+    }
+
+    /// Between quotes it stays one word, unless it stands for all arguments.
+    fn quoted_expansion(&mut self, letter: char, draft: &mut Draft) {
+        let (was, start) = (draft.surety, self.at);
+        draft.surety = Surety::Literal;
+        if letter == '`' {
+            self.backticks(draft);
+        } else {
+            self.dollar(draft);
+        }
+        let is_all = self.letters[start..self.at].contains(&'@');
+        let found = match draft.surety {
+            Surety::Unknown if !is_all => Surety::Whole,
+            found => found,
+        };
+        draft.surety = was;
+        draft.is_at_least(found);
     }
 
     fn escape_in_quotes(&mut self, draft: &mut Draft) {
@@ -212,8 +234,9 @@ impl Reader {
             self.at += 1;
             match letter {
                 '`' => return self.nested(&inside),
-                '\\' if matches!(self.peek(0), Some('`' | '\\' | '$')) => {
-                    inside.extend(self.peek(0));
+                // Which of them go hangs on what stands around.
+                '\\' => {
+                    self.doubt("a backslash between backticks");
                     self.at += 1;
                 }
                 letter => inside.push(letter),
@@ -245,37 +268,19 @@ impl Reader {
                 self.doubt("arithmetic in square brackets");
             }
             Some(letter) if letter.is_ascii_alphanumeric() || "_@*#?-$!".contains(letter) => {
-                draft.is_at_least(Surety::Unknown);
+                let start = self.at;
                 self.at += 1;
                 if letter.is_ascii_alphabetic() || letter == '_' {
                     while self.peek(0).is_some_and(|l| l.is_ascii_alphanumeric() || l == '_') {
                         self.at += 1;
                     }
                 }
+                let name: String = self.letters[start..self.at].iter().collect();
+                let is_number = matches!(letter, '?' | '#' | '$') || self.is_tested_number(&name);
+                draft.is_at_least(if is_number { Surety::Whole } else { Surety::Unknown });
             }
             _ => draft.text.push('$'),
         }
-    }
-
-    fn arithmetic(&mut self) {
-        let start = self.at;
-        let mut depth = 0_usize;
-        while let Some(letter) = self.peek(0) {
-            match letter {
-                '(' => depth += 1,
-                ')' if depth == 0 && self.peek(1) == Some(')') => {
-                    let inside: String = self.letters[start..self.at].iter().collect();
-                    self.at += 2;
-                    self.expansions(&inside);
-                    return;
-                }
-                ')' if depth == 0 => break,
-                ')' => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-        }
-        self.doubt("arithmetic that cannot be told from a subshell");
     }
 
     fn parameter(&mut self) {
@@ -283,28 +288,52 @@ impl Reader {
         let mut depth = 0_usize;
         while let Some(letter) = self.peek(0) {
             match letter {
-                '{' => depth += 1,
+                '{' if self.at > start && self.letters[self.at - 1] == '$' => depth += 1,
+                // Where a parameter with a plain brace ends, shells do not agree.
+                '{' | '\n' => break,
                 '}' if depth == 0 => {
                     let inside: String = self.letters[start..self.at].iter().collect();
                     self.at += 1;
-                    if inside.ends_with("@P") || inside.contains(['\'', '"', '\\']) {
-                        self.doubt("a parameter with quotes, or one that is run as a prompt");
-                    }
-                    let name_end = inside.find(|l: char| !l.is_ascii_alphanumeric() && l != '_');
-                    let operator =
-                        inside.get(name_end.unwrap_or(inside.len())..).unwrap_or_default();
-                    if operator.starts_with('=') || operator.starts_with(":=") {
-                        self.doubt("a parameter that is set while it is read");
+                    if let Some(why) = odd_parameter(&inside) {
+                        self.doubt(why);
                     }
                     self.expansions(&inside);
                     return;
                 }
                 '}' => depth -= 1,
-                '\n' => break,
                 _ => {}
             }
             self.at += 1;
         }
-        self.doubt("a parameter is not closed");
+        self.doubt("a parameter is not closed, or has a brace");
     }
+}
+
+/// What of a parameter does more than read a variable.
+fn odd_parameter(inside: &str) -> Option<&'static str> {
+    if inside.ends_with("@P") || inside.contains(['\'', '"', '\\']) {
+        return Some("a parameter with quotes, or one that is run as a prompt");
+    }
+    let counted = inside.strip_prefix('#').filter(|rest| !rest.is_empty()).unwrap_or(inside);
+    let is_special = counted.starts_with(['@', '*', '#', '?', '-', '$']);
+    let is_plain = |l: char| l.is_ascii_alphanumeric() || l == '_';
+    let name_end =
+        if is_special { 1 } else { counted.find(|l: char| !is_plain(l)).unwrap_or(counted.len()) };
+    if name_end == 0 {
+        // `${!x}`, `${ cmd; }`, `${(e)x}`
+        return Some("a parameter that is no variable");
+    }
+    let operator = &counted[name_end..];
+    if operator.trim_start_matches(':').starts_with('=') {
+        return Some("a parameter that is set while it is read");
+    }
+    let is_number = |text: &str| {
+        text.chars().all(|l| l.is_ascii_digit() || matches!(l, ' ' | ':' | '-' | '@' | '*'))
+    };
+    let subscript = operator.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest));
+    let part = operator.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?']));
+    if subscript.or(part).is_some_and(|text| !is_number(text)) {
+        return Some("a place in a variable that is not plain");
+    }
+    None
 }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use ao_guard::{Owned, Policy, Project};
 
-const CASES: u64 = 2000;
+const CASES: u64 = 3000;
 const DEPTH_MAX: u32 = 3;
 
 struct Dice(u64);
@@ -70,7 +70,9 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
     let target = dice.pick(&TARGETS).to_owned();
     if depth < DEPTH_MAX && dice.roll(3) == 0 {
         let (one, two) = (list(dice, depth + 1), list(dice, depth + 1));
-        return match dice.roll(24) {
+        // Without quotes of their own, for what stands between quotes.
+        let (bare, flat) = (one.replace('\'', ""), one.replace(['\'', '\n'], " "));
+        return match dice.roll(38) {
             0 => format!("( {one} )"),
             1 => format!("( {one} ) > {target}"),
             2 => format!("{{ {one}\n}}"),
@@ -94,10 +96,25 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
             20 => format!("cat < <({one}\n) > {target}"),
             21 => format!("eval '{}'", one.replace('\'', "")),
             22 => format!("sh -c '{}'", one.replace('\'', "")),
+            // What one reader could take for another's input, or hide from it.
+            23 => format!("{{ {one}\necho 'touch y'; echo ls; }} | sh"),
+            24 => format!("echo 'touch y' | A=$({one}\n) sh"),
+            25 => format!("echo 'touch y' | bash 3<<<ls; {one}"),
+            26 => format!("set -- 1; for i do {one}\ndone"),
+            27 => format!("[[ -e <({one}\n) ]]"),
+            28 => format!("[[ -n a # ]] && echo '\n]]; {flat} #'"),
+            29 => format!("echo ${{z:-{{}}; {flat}; echo }}"),
+            30 => format!("echo $(( 1 $(: \"((\") )); {flat}; echo \"))\""),
+            31 => format!("v='a[$({flat})]'; echo $((v))"),
+            32 => format!("v='a[$({flat})]'; [[ $v -eq 0 ]]; [ -v \"$v\" ]; unset \"$v\""),
+            33 => format!("sh -c '[[ -n a || {bare} ]]'"),
+            34 => format!("v='5 {flat}'; timeout $v cat dreams/a.md; nice -n $v ls"),
+            35 => format!("i=0; while [ $i -lt 2 ]; do {one}\ni=$((i+1)); done"),
+            36 => format!("eval '{bare}'; {two}"),
             _ => format!("! {one}"),
         };
     }
-    match dice.roll(34) {
+    match dice.roll(38) {
         0..=2 => format!("echo hi > {target}"),
         3 => format!("echo hi >> {target}"),
         4..=6 => format!("cd {}", dice.pick(&FOLDERS)),
@@ -127,6 +144,10 @@ fn atom(dice: &mut Dice, depth: u32) -> String {
         30 => format!("cat <<E{} > {target}\n> x\nE\n", dice.pick(&["", " ", "\\\n"])),
         31 => "false".into(),
         32 => format!("echo ls | xargs -I{{}} touch {target}"),
+        33 => format!("exec -a cat touch {target}"),
+        34 => format!("echo touch | xargs -I cat cat {target}"),
+        35 => format!("uniq --skip-fields 1 dreams/a.md {target}"),
+        36 => format!("find other dreams -maxdepth 0 -execdir touch {target} ';'"),
         _ => "echo 'a > x; touch x' \"> x\" \\> x | cat".into(),
     }
 }

@@ -88,7 +88,7 @@ impl Ground {
         self.git(&["log", "--oneline"]).lines().count()
     }
 
-    fn git(&self, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.current_dir(self.path("repo")).args(["-c", "safe.directory=*"]).args(arguments);
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_OPTIONAL_LOCKS", "0");

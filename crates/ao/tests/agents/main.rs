@@ -10,6 +10,7 @@
 mod agent;
 mod bounded;
 mod ground;
+mod hooked;
 mod http;
 mod install;
 mod messages;
@@ -17,6 +18,7 @@ mod mock;
 mod responses;
 mod run;
 mod script;
+mod trust;
 mod user;
 
 use agent::Agent;

@@ -48,6 +48,10 @@ fn call(count: usize, act: &Act) -> (Value, Vec<Value>, &'static str) {
         Act::Write { path, line } => {
             ("Write", json!({ "file_path": path, "content": format!("{line}\n") }))
         }
+        Act::Edit { path, old, new } => {
+            ("Edit", json!({ "file_path": path, "old_string": old, "new_string": new }))
+        }
+        Act::Look(path) => ("Read", json!({ "file_path": path })),
         Act::Run(command) => ("Bash", json!({ "command": command, "description": "A step" })),
     };
     let input = input.to_string();

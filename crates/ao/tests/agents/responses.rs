@@ -32,15 +32,25 @@ pub(crate) fn events(count: usize, step: Option<&Step>) -> Vec<Value> {
 
 fn call(count: usize, act: &Act) -> Value {
     let id = format!("call_{count}");
-    match act {
-        Act::Write { path, line } => json!({
+    let patched = |body: String| {
+        json!({
             "type": "custom_tool_call", "call_id": id, "name": "apply_patch",
-            "input": format!("*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch\n"),
-        }),
-        Act::Run(command) => json!({
+            "input": format!("*** Begin Patch\n{body}*** End Patch\n"),
+        })
+    };
+    let run = |command: &str| {
+        json!({
             "type": "function_call", "call_id": id, "name": "exec_command",
             "arguments": json!({ "cmd": command }).to_string(),
-        }),
+        })
+    };
+    match act {
+        Act::Write { path, line } => patched(format!("*** Add File: {path}\n+{line}\n")),
+        Act::Edit { path, old, new } => {
+            patched(format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n"))
+        }
+        Act::Look(path) => run(&format!("cat '{path}'")),
+        Act::Run(command) => run(command),
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn without_cell(agent: Agent, installed: &Installed, ground: &Ground,
     assert!(agent.is_done(&said), "{agent:?}: {said}\n{errors}\n{:#?}", mock.results());
 }
 
-fn command(program: &str, ground: &Ground) -> Command {
+pub(crate) fn command(program: &str, ground: &Ground) -> Command {
     let mut command = Command::new(program);
     ground.user.runs(&mut command);
     command.env_clear().env("HOME", ground.path("home")).env("USER", "somebody");

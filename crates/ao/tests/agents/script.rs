@@ -18,6 +18,10 @@ pub(crate) struct Step {
 pub(crate) enum Act {
     /// The agent's own tool for files; the content is one line.
     Write { path: String, line: &'static str },
+    /// Its tool for changing a part of a file; some want to have read the file before.
+    Edit { path: String, old: &'static str, new: &'static str },
+    /// Its tool for reading a file.
+    Look(String),
     /// The agent's shell.
     Run(String),
 }
@@ -38,6 +42,9 @@ pub(crate) enum Reach {
 pub(crate) enum Trace {
     /// A path beneath the ground with this content; that of a link is where it leads.
     Content(&'static str, &'static str),
+    /// Something is at this path beneath the ground, or is not any more.
+    There(&'static str),
+    Gone(&'static str),
     Mode(&'static str, u32),
     Commits(usize),
     Connection,
@@ -50,6 +57,8 @@ impl Trace {
             Self::Content(path, content) => {
                 ground.everything().get(*path).is_some_and(|entry| entry.content == *content)
             }
+            Self::There(path) => ground.path(path).exists(),
+            Self::Gone(path) => !ground.path(path).exists(),
             Self::Mode(path, mode) => {
                 let found = std::fs::metadata(ground.path(path)).unwrap();
                 found.permissions().mode() & 0o777 == *mode

@@ -5,16 +5,17 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use crate::guard_texts::{DAILY, STRANGE};
 use crate::repo::{Ran, TestRepo};
 
-const SCOPES: [&str; 4] = ["--scope", "dreams", "--scope", "src/**"];
+pub(crate) const SCOPES: [&str; 4] = ["--scope", "dreams", "--scope", "src/**"];
 
-struct Desk {
-    repo: TestRepo,
+pub(crate) struct Desk {
+    pub(crate) repo: TestRepo,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let repo = TestRepo::new();
         for (path, text) in [
             ("dreams/a.md", "one\n"),
@@ -41,11 +42,11 @@ impl Desk {
         Self { repo }
     }
 
-    fn root(&self) -> &str {
+    pub(crate) fn root(&self) -> &str {
         self.repo.root().to_str().unwrap()
     }
 
-    fn ask(&self, harness: &str, more: &[&str], payload: &[u8]) -> Ran {
+    pub(crate) fn ask(&self, harness: &str, more: &[&str], payload: &[u8]) -> Ran {
         let mut arguments = vec!["guard", "hook", "--harness", harness];
         arguments.extend(more);
         let mut command = self.repo.command(&arguments);
@@ -59,12 +60,12 @@ impl Desk {
         Ran::of(child.wait_with_output().unwrap())
     }
 
-    fn call(&self, harness: &str, tool: &str, input: &Value) -> Ran {
+    pub(crate) fn call(&self, harness: &str, tool: &str, input: &Value) -> Ran {
         self.ask(harness, &SCOPES, self.payload(harness, tool, input).as_bytes())
     }
 
     /// With the fields that each host sends.
-    fn payload(&self, harness: &str, tool: &str, input: &Value) -> String {
+    pub(crate) fn payload(&self, harness: &str, tool: &str, input: &Value) -> String {
         let mut payload = json!({
             "session_id": "s-1",
             "transcript_path": null,
@@ -84,7 +85,7 @@ impl Desk {
 }
 
 #[track_caller]
-fn refused(ran: Ran, what: &str) -> Ran {
+pub(crate) fn refused(ran: Ran, what: &str) -> Ran {
     assert_eq!(ran.code, 2, "{what} was let through\n{ran}");
     // Without a reason one of the hosts takes even a 2 for a permission.
     assert!(ran.stderr.contains("refused by ao guard, rule "), "{what}: {ran}");
@@ -93,7 +94,7 @@ fn refused(ran: Ran, what: &str) -> Ran {
 }
 
 #[track_caller]
-fn allowed(ran: &Ran, what: &str) {
+pub(crate) fn allowed(ran: &Ran, what: &str) {
     assert_eq!(ran.code, 0, "{what} was refused\n{ran}");
     assert_eq!(ran.stdout, "", "{what}");
 }
@@ -338,11 +339,11 @@ const HOSTILE_TEXT: &[&str] = &[
 #[test]
 fn hostile_commands_are_refused_in_each_hosts_format() {
     let desk = Desk::new();
-    for text in HOSTILE_TEXT {
+    for text in HOSTILE_TEXT.iter().chain(STRANGE) {
         refused(desk.call("claude", "Bash", &json!({ "command": text })), text);
         refused(desk.call("codex", "Bash", &json!({ "command": text })), text);
     }
-    for text in HOSTILE_TEXT.iter().step_by(7) {
+    for text in HOSTILE_TEXT.iter().chain(STRANGE).step_by(7) {
         let argv = json!({ "command": ["bash", "-lc", text] });
         refused(desk.call("codex", "shell", &argv), text);
         refused(desk.call("codex", "exec_command", &json!({ "cmd": text })), text);
@@ -448,12 +449,12 @@ const HONEST_TEXT: &[&str] = &[
 fn honest_commands_are_let_through_in_each_hosts_format() {
     assert!(HONEST_TEXT.len() >= 40);
     let desk = Desk::new();
-    for text in HONEST_TEXT {
+    for text in HONEST_TEXT.iter().chain(DAILY) {
         let input = json!({ "command": text, "description": "what it does", "timeout": 1000 });
         allowed(&desk.call("claude", "Bash", &input), text);
         allowed(&desk.call("codex", "Bash", &json!({ "command": text })), text);
     }
-    for text in HONEST_TEXT.iter().step_by(5) {
+    for text in HONEST_TEXT.iter().chain(DAILY).step_by(5) {
         let argv = json!({ "command": ["bash", "-lc", text], "workdir": desk.root() });
         allowed(&desk.call("codex", "shell", &argv), text);
         allowed(&desk.call("codex", "exec_command", &json!({ "cmd": text })), text);

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
 
+/// A 2 and a reason, whatever became of the hook.
+const OTHERWISE: &str = " || { echo 'ao guard did not let it through' >&2; exit 2; }";
 const HOSTS: [(&str, &str); 2] =
     [("claude", ".claude/settings.json"), ("codex", ".codex/hooks.json")];
 
@@ -54,7 +56,7 @@ fn the_change_is_shown_first_made_with_yes_and_taken_back_exactly() {
         );
         let with = settings(&repo, file).unwrap();
         let wanted =
-            format!("guard hook --harness {host} --scope 'it'\\''s/**' --scope src || exit 2");
+            format!("guard hook --harness {host} --scope 'it'\\''s/**' --scope src{OTHERWISE}");
         assert!(command(&repo, file).ends_with(&wanted), "{with}");
         let again = repo.run(&[&["--json"], &install[..], &["--yes"]].concat()).expect(0).json();
         assert_eq!(again["status"], "nothing-to-do");
@@ -165,5 +167,67 @@ fn the_installed_command_works_in_a_shell_and_fails_closed() {
         let missing = command.replacen(env!("CARGO_BIN_EXE_ao"), "/nonexistent/ao", 1);
         assert_ne!(missing, command);
         assert_eq!(ask(&missing, "ls"), Some(2), "a hook that is missing refuses");
+        // It says nothing; `ask` sees that there is a reason all the same.
+        let killed = format!("sh -c 'kill -PIPE $$'{OTHERWISE}");
+        assert_eq!(ask(&killed, "ls"), Some(2), "a hook that is killed refuses");
+    }
+}
+
+/// Who installs the hook can give it whatever it takes.
+#[test]
+fn everything_that_the_hook_takes_can_be_installed() {
+    for (host, file) in HOSTS {
+        let repo = TestRepo::new();
+        let install = ["guard", "install", "--harness", host, "--yes", "--scope", "src"];
+        let more = [
+            "--grant",
+            "dependencies",
+            "--destructive",
+            "recursive-removal",
+            "--tool",
+            "mcp__my db__query",
+        ];
+        let ask = |command: &str, tool: &str, input: &Value| {
+            let payload = json!({
+                "hook_event_name": "PreToolUse", "tool_name": tool, "cwd": repo.root(),
+                "tool_input": input,
+            });
+            let mut child = Command::new("/bin/sh")
+                .args(["-c", command])
+                .env("CLAUDE_PROJECT_DIR", repo.root())
+                .stdin(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+            child.wait().unwrap().code()
+        };
+        fs::create_dir_all(repo.root().join("src/old")).unwrap();
+        put(&repo, "src/package.json", "{}");
+        let asked = [
+            ("mcp__my db__query", json!({ "q": 1 })),
+            ("Bash", json!({ "command": "rm -r src/old" })),
+            ("Bash", json!({ "command": "echo '{}' > src/package.json" })),
+        ];
+        repo.run(&install).expect(0);
+        let plain = command(&repo, file);
+        repo.run(&[&install[..], &more[..]].concat()).expect(0);
+        let given = command(&repo, file);
+        for (tool, input) in &asked {
+            assert_eq!(ask(&plain, tool, input), Some(2), "{host}: {input} without a word");
+            assert_eq!(ask(&given, tool, input), Some(0), "{host}: {input}: {given}");
+        }
+        assert_eq!(ask(&given, "mcp__other", &json!({})), Some(2));
+        // `--leak` as well: there is no git here that could say what is ignored.
+        repo.run(&[&install[..], &more[..], &["--leak"]].concat()).expect(0);
+        let leak = command(&repo, file);
+        assert_eq!(ask(&leak, "Bash", &json!({ "command": "touch src/a" })), Some(2));
+        assert_eq!(ask(&given, "Bash", &json!({ "command": "touch src/a" })), Some(0));
+        for bad in [["--grant", "everything"], ["--destructive", "all"], ["--scope", "../x"]] {
+            repo.run(&[&install[..], &bad].concat()).expect(2);
+            assert_eq!(command(&repo, file), leak, "{bad:?} changed something");
+        }
+        repo.run(&["guard", "uninstall", "--harness", host, "--yes"]).expect(0);
+        assert_eq!(settings(&repo, file), None);
     }
 }

@@ -11,7 +11,7 @@ use ao_contract::Exit;
 use ao_guard::{Effect, Harness, Leak, PAYLOAD_BYTES_MAX, Refusal, Rule, ToolCall};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::log::{self, Asked};
+use super::log;
 use super::policy::{Rules, Unscoped};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -38,13 +38,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HOST")]
     harness: Host,
     #[command(flatten)]
-    rules: Rules,
+    asked: Asked,
+}
+
+/// What the hook is told. `install` takes the same and writes it into the host's settings.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Asked {
+    #[command(flatten)]
+    pub(super) rules: Rules,
     /// Only what git ignores is written
     #[arg(long)]
-    leak: bool,
+    pub(super) leak: bool,
     /// Let a tool through that is not known; it is not looked into
     #[arg(long, value_name = "NAME")]
-    tool: Vec<String>,
+    pub(super) tool: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -99,14 +106,14 @@ fn decide_in_time(arguments: &Arguments, global: &Global) -> Result<Judged, Fail
 
 fn decide(payload: &[u8], arguments: &Arguments, global: &Global) -> Result<Judged, Failure> {
     let repo = Repo::find(global)?;
-    let leak = if arguments.leak { Leak::Checked } else { Leak::Unchecked };
-    let policy = arguments.rules.policy(&repo, Unscoped::OwnsNothing, leak)?;
+    let leak = if arguments.asked.leak { Leak::Checked } else { Leak::Unchecked };
+    let policy = arguments.asked.rules.policy(&repo, Unscoped::OwnsNothing, leak)?;
     let harness = arguments.harness.harness();
     let call = ToolCall::read(payload);
     let tool = call.as_ref().ok().map(|call| call.tool.clone());
-    let judged = call.and_then(|call| call.judge(&policy, harness, &arguments.tool));
+    let judged = call.and_then(|call| call.judge(&policy, harness, &arguments.asked.tool));
     if !global.dry_run {
-        let asked = Asked { by: "hook", harness: Some(harness.name()), tool: tool.as_deref() };
+        let asked = log::Asked { by: "hook", harness: Some(harness.name()), tool: tool.as_deref() };
         log::note(policy.project.root(), asked, &judged);
     }
     Ok(judged)

@@ -9,34 +9,36 @@ use ao_guard::{Harness, Owned};
 use ao_tree::FileDiff;
 use serde_json::json;
 
-use super::hook::Host;
+use super::hook::{Asked, Host};
 use crate::cli::Global;
 use crate::commands::agreed::agreed;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
 
+/// However the hook ends that does not allow a call: hosts refuse on a 2 alone, and one of them only if
+/// there is a reason too, which a hook that was killed does not give.
+const OTHERWISE: &str = " || { echo 'ao guard did not let it through' >&2; exit 2; }";
+
 /// Have a host ask the guard before each tool call
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The hook goes into the project's .claude/settings.json or .codex/hooks.json. The change is
 shown first; on a terminal ao asks, elsewhere --yes agrees beforehand. With no --scope every
-write is refused. Running it again with other scopes replaces them.
+write is refused. What is given here is what the hook is started with; running it again
+replaces it.
 
 Examples:
   ao guard install --harness claude --scope 'src/**' --scope 'tests/**'
+  ao guard install --harness claude --scope 'src/**' --grant dependencies --tool mcp__db__query
   ao guard install --harness codex --scope dreams --leak --yes"
 )]
 pub(crate) struct Install {
     /// Whose settings
     #[arg(long, value_name = "HOST")]
     harness: Host,
-    /// Own what this matches: a glob, or the path of a file or a folder (with all that is in it)
-    #[arg(long, value_name = "GLOB")]
-    scope: Vec<String>,
-    /// Only what git ignores is written
-    #[arg(long)]
-    leak: bool,
+    #[command(flatten)]
+    asked: Asked,
     /// Make the change without asking
     #[arg(long, short = 'y')]
     yes: bool,
@@ -66,7 +68,7 @@ pub(crate) fn install(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let root = Repo::find(global)?.canonical();
-    Owned::scopes(&arguments.scope, &root).map_err(|bad| {
+    Owned::scopes(&arguments.asked.rules.scope, &root).map_err(|bad| {
         Failure::usage(bad.to_string()).hint("globs are relative to the project, such as `src/**`")
     })?;
     let harness = arguments.harness.harness();
@@ -112,14 +114,25 @@ fn command(arguments: &Install, root: &Path) -> Result<String, Failure> {
     };
     let mut command =
         format!("{} -C {project} guard hook --harness {}", program(root)?, harness.name());
-    for scope in &arguments.scope {
-        command.push_str(" --scope ");
-        command.push_str(&quoted(scope));
+    let Asked { rules, leak, tool } = &arguments.asked;
+    let lists = [
+        ("--scope", &rules.scope),
+        ("--grant", &rules.grant),
+        ("--destructive", &rules.destructive),
+        ("--tool", tool),
+    ];
+    for (option, values) in lists {
+        for value in values {
+            for word in [option, &quoted(value)] {
+                command.push(' ');
+                command.push_str(word);
+            }
+        }
     }
-    if arguments.leak {
+    if *leak {
         command.push_str(" --leak");
     }
-    command.push_str(" || exit 2");
+    command.push_str(OTHERWISE);
     Ok(command)
 }
 
