@@ -5,6 +5,7 @@
 //! one with words that are not known beforehand where those words could make it write.
 
 mod build;
+mod builtins;
 mod destructive;
 mod git;
 mod nesting;

@@ -1,10 +1,10 @@
 //! Programs that only look.
 
+use super::builtins::condition;
 use super::options::Options;
 use super::words::{Call, is_listed};
 use super::{Judged, Walk, sed};
 use crate::scope::Change;
-use crate::shell::Surety;
 
 /// No option of these writes a file or starts a program.
 const READERS: &str = "\
@@ -280,78 +280,6 @@ impl Walk<'_> {
         }
     }
 
-    fn export(&mut self, call: &Call<'_>) -> Judged {
-        for word in call.arguments {
-            match word.text.split_once('=') {
-                Some((name, value)) => {
-                    let value = crate::shell::Word { text: value.to_owned(), surety: word.surety };
-                    if word.surety == Surety::Unknown && self.is_plain_shell {
-                        return Err(call.doubt("one of its words could be several"));
-                    }
-                    super::variables::assignment(name, &value)?;
-                    self.given.push(name.to_owned());
-                }
-                // One variable for another (`-n`), or one that is counted (`-i`).
-                None if word.known().is_some_and(|text| text.starts_with('-')) => {
-                    if !word.text[1..].chars().all(|letter| "gprx".contains(letter)) {
-                        return Err(call.doubt("one of its options is not known"));
-                    }
-                }
-                None if word.known().is_some() => {
-                    super::variables::assignment(&word.text, &crate::shell::Word::unknown())?;
-                    self.given.push(word.text.clone());
-                }
-                None => return Err(call.doubt("which variable it sets is not known")),
-            }
-        }
-        self.reads(call)
-    }
-
-    /// Variables that get a value nobody knows, or lose theirs.
-    fn variables(&mut self, call: &Call<'_>) -> Judged {
-        let valued = ["-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u"];
-        for word in call.operands(&valued) {
-            let name =
-                word.known().ok_or_else(|| call.doubt("which variable it sets is not known"))?;
-            super::variables::assignment(name, &crate::shell::Word::unknown())?;
-        }
-        // A list is named by an option.
-        if call.has(&["-a"]) {
-            return Err(call.doubt("which variable it sets is not known"));
-        }
-        self.reads(call)
-    }
-
-    /// `set -e` and the like. Others change what words mean, or who gets a variable.
-    fn set(&mut self, call: &Call<'_>) -> Judged {
-        const NAMES: [&str; 5] = ["errexit", "nounset", "pipefail", "verbose", "xtrace"];
-        let own = call.arguments.split(|word| word.text == "--").next().unwrap_or_default();
-        let is_plain = own.iter().all(|word| {
-            word.known().is_some_and(|text| {
-                NAMES.contains(&text)
-                    || text.starts_with(['-', '+'])
-                        && text[1..].chars().all(|letter| "euvxo".contains(letter))
-            })
-        });
-        if !is_plain {
-            return Err(call.doubt("what it sets is not known"));
-        }
-        self.reads(call)
-    }
-
-    /// Bounds.
-    fn plain_options(&mut self, call: &Call<'_>) -> Judged {
-        let is_plain = call.arguments.iter().all(|word| {
-            word.known().is_some_and(|text| {
-                text.chars().all(|l| l.is_ascii_alphanumeric() || matches!(l, '-' | '+'))
-            })
-        });
-        if !is_plain {
-            return Err(call.doubt("what it sets is not known"));
-        }
-        self.reads(call)
-    }
-
     fn nothing_but(&mut self, call: &Call<'_>, operands: usize) -> Judged {
         call.all_known()?;
         if call.operands(&[]).len() > operands {
@@ -366,37 +294,6 @@ pub(super) fn is_plain(program: &str) -> bool {
     let builtin =
         ["env", "export", "declare", "typeset", "readonly", "local", "read", "unset", "set"];
     is_listed(READERS, program) || builtin.contains(&program)
-}
-
-/// `[ -v NAME ]` runs what stands in a subscript of the name.
-fn condition(call: &Call<'_>) -> Judged {
-    const BETWEEN: [&str; 15] = [
-        "=", "==", "!=", "-eq", "-ne", "-lt", "-gt", "-le", "-ge", "-a", "-o", "-nt", "-ot", "]",
-        ")",
-    ];
-    let is_operator =
-        |text: &str| text.starts_with('-') || matches!(text, "!" | "(" | "=" | "!=" | "==");
-    for (at, word) in call.arguments.iter().enumerate() {
-        if word.surety == Surety::Unknown {
-            let why = "a variable in it could be several words; put it between quotes";
-            return Err(call.doubt(why));
-        }
-        let next = call.arguments.get(at + 1);
-        let before = at.checked_sub(1).and_then(|at| call.arguments[at].known());
-        let is_named = next.and_then(|next| next.known()).is_some_and(|name| {
-            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        });
-        // One that is not known could be `-v` where an operator can stand.
-        let could_be = word.surety >= Surety::Whole
-            && before.is_none_or(|before| {
-                matches!(before, "!" | "(" | "-a" | "-o") || !is_operator(before)
-            })
-            && next.is_some_and(|next| !next.known().is_some_and(|next| BETWEEN.contains(&next)));
-        if word.known() == Some("-v") && !is_named || could_be {
-            return Err(call.doubt("it could name a variable by a text, which is run"));
-        }
-    }
-    Ok(())
 }
 
 /// `PROGRAM --version` and `PROGRAM --help` of anything that is a plain program.
