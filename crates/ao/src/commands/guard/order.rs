@@ -74,7 +74,7 @@ impl Order {
         let mut cell = Cell::new(program, directory.clone());
         cell.arguments = rest.to_vec();
         cell.environment = place::environment(&arguments.env, &path);
-        cell.outside = place::outside(&roots, &directory, &path);
+        cell.outside = place::outside(&roots, &path);
         cell.writable = writable;
         cell.copied = copied;
         cell.grants.clone_from(&arguments.net);
