@@ -20,8 +20,9 @@ const UPPER: &str = "upper";
 const WORK: &str = "work";
 const HOME: &str = "home";
 const TEMPORARY: &str = "tmp";
-/// Deeper than any tree that a file system allows by path.
-const DEPTH_MAX: usize = 4096;
+/// A folder with a longer path is moved up before it is looked into: a program can make a tree that is
+/// too deep for a path, and for one open file a level.
+const PATH_BYTES: usize = 512;
 
 /// A private folder with a place for everything that a cell needs outside. Removed with the value,
 /// whatever a program did to the modes of what it left in it.
@@ -118,14 +119,23 @@ fn sweep(within: &Path) {
     }
 }
 
-/// Removes a tree whose folders may have been closed by whoever made them.
+/// Removes a tree whose folders may have been closed by whoever made them, however deep it is.
 pub(super) fn remove(root: &Path) {
-    let mut waiting = vec![(root.to_owned(), 0)];
-    while let Some((folder, depth)) = waiting.pop() {
+    let mut waiting = vec![root.to_owned()];
+    let mut moved = 0;
+    while let Some(mut folder) = waiting.pop() {
         let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(OWN));
+        if folder.as_os_str().len() > root.as_os_str().len() + PATH_BYTES {
+            let higher = root.join(format!("deep-{moved}"));
+            moved += 1;
+            if fs::rename(&folder, &higher).is_err() {
+                continue;
+            }
+            folder = higher;
+        }
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if depth < DEPTH_MAX && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                waiting.push((entry.path(), depth + 1));
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
             }
         }
     }

@@ -17,6 +17,7 @@ mod cell_limits;
 mod cell_network;
 mod cell_places;
 mod cell_secrets;
+mod cell_writes;
 mod cut_off;
 mod defrag;
 mod demo;

@@ -134,12 +134,18 @@ pub(crate) fn run(
             return Err(answer::refused(&refusal));
         }
     };
-    let mut writes = between(&before, &order.look(&[])?);
+    let unread = |error: &std::io::Error| {
+        let why = ao_tree::shown(&error.to_string());
+        Failure::new(Exit::Failed, format!("what was written cannot be read: {why}"))
+    };
+    let after = order.look_again().map_err(|error| {
+        unread(&error).hint("the command was run; look at what --rw names before you use it")
+    })?;
+    let mut writes = between(&before, &after);
     if let Some(tree) = &order.cell.copied {
         let copied = upper_writes(&scratch.upper(), tree);
         writes.extend(copied.map_err(|error| {
-            Failure::new(Exit::Failed, format!("what was written cannot be read: {error}"))
-                .hint("the tree is as it was; the copy is gone")
+            unread(&error).hint("the command was run; the tree is as it was, and the copy is gone")
         })?);
     }
     let limits = &order.cell.limits;
