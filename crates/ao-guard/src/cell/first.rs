@@ -204,7 +204,9 @@ fn watch(policy: &Policy, control: &UnixStream, program: Pid, scale: &Scale) -> 
             weighed = Instant::now();
             bytes = scale.weigh(&there, policy.limits.memory_bytes);
         }
-        if let Some(limit) = too_far(policy, count, bytes) {
+        // The kernel's own bound counts threads, too.
+        let threads = there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
+        if let Some(limit) = too_far(policy, threads.saturating_sub(1), bytes) {
             return send(control, &Said::WentTooFar { limit });
         }
     }

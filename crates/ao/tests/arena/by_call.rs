@@ -567,7 +567,7 @@ const KERNEL: [Made; 20] = [
     }),
 ];
 
-const BOUNDS: [Made; 13] = [
+const BOUNDS: [Made; 14] = [
     said("bounds", "lock a lock", || {
         let file = File::open(format!("{}/.agents/overnight/run.lock", var("W")))?;
         file.lock()?;
@@ -666,6 +666,14 @@ const BOUNDS: [Made; 13] = [
         for _ in 0..350 {
             file.write_all(&chunk)?;
         }
+        done()
+    }),
+    said("bounds", "two hundred threads", || {
+        for _ in 0..200 {
+            let thread = std::thread::Builder::new().stack_size(64 << 10);
+            thread.spawn(|| std::thread::sleep(Duration::from_secs(5)))?;
+        }
+        std::thread::sleep(Duration::from_millis(400));
         done()
     }),
     said("bounds", "two hundred processes", || {
