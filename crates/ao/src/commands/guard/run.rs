@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) net: Vec<Grant>,
     /// A variable of the environment that the command gets; can be given more than once
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = variable)]
     pub(super) env: Vec<String>,
     /// How long it may take
     #[arg(long, value_name = "D", default_value = "10m", value_parser = ao_contract::parse_duration)]
@@ -64,6 +64,16 @@ pub(crate) struct Arguments {
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
+}
+
+/// A name alone: what it is worth is taken from the environment.
+fn variable(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains('=') {
+        return Err(
+            "not the name of a variable; its value is taken from the environment".to_owned()
+        );
+    }
+    Ok(text.to_owned())
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
