@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Where the user lives, and which folders of a repository are nobody's to write.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    pub home: Option<PathBuf>,
+    pub homes: Vec<PathBuf>,
     /// The folder of the knowledge, such as `.agents`.
     pub knowledge: String,
     /// What lies in it and is held by the engine.
@@ -68,8 +68,8 @@ pub fn admit(path: &Path, place: &Place) -> Result<PathBuf, PathRefusal> {
     if real == Path::new("/") {
         return refuse(PathRefusal::Root);
     }
-    let home = place.home.as_ref().and_then(|home| home.canonicalize().ok());
-    if home.is_some_and(|home| home.starts_with(&real)) {
+    let mut homes = place.homes.iter().filter_map(|home| home.canonicalize().ok());
+    if homes.any(|home| home.starts_with(&real)) {
         return refuse(PathRefusal::Home);
     }
     if SYSTEM.iter().any(|system| real.starts_with(system)) {

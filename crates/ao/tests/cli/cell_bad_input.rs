@@ -124,3 +124,14 @@ fn a_cell_has_no_cell_in_it() {
         assert_ne!(codes[1], "0", "{answer}");
     }
 }
+
+/// It would be left out without a word: a value is never said on the command line.
+#[test]
+fn a_variable_with_a_value_is_refused() {
+    let cells = Cells::new(User::This);
+    for name in ["A=b", "=", ""] {
+        let ran = cells.sh(&["--rw", "out", "--env", name], "touch out/started").expect(2);
+        assert!(ran.stderr.contains("not the name of a variable"), "{ran}");
+        assert!(!cells.path("out/started").exists());
+    }
+}
