@@ -52,8 +52,27 @@ impl PathRefusal {
     }
 }
 
-/// A cell puts folders of its own here.
-const SYSTEM: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+/// The kernel's, or replaced in a cell, or what the machine runs and is set up by: neither it nor
+/// anything beneath or above it.
+const SYSTEM: [&str; 17] = [
+    "/proc",
+    "/sys",
+    "/dev",
+    "/run",
+    "/boot",
+    "/etc",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+];
 const GIT: &str = ".git";
 
 /// Says where a path really is, if a program may write there.
@@ -72,7 +91,8 @@ pub fn admit(path: &Path, place: &Place) -> Result<PathBuf, PathRefusal> {
     if homes.any(|home| home.starts_with(&real)) {
         return refuse(PathRefusal::Home);
     }
-    if SYSTEM.iter().any(|system| real.starts_with(system)) {
+    let is_system = |system: &Path| real.starts_with(system) || system.starts_with(&real);
+    if SYSTEM.iter().any(|system| is_system(Path::new(system))) {
         return refuse(PathRefusal::System);
     }
     let names: Vec<_> = real
