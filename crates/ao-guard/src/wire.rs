@@ -89,18 +89,8 @@ impl Word {
     /// The next word, or nothing at the end of the stream.
     pub(crate) fn receive(mut from: impl Read) -> io::Result<Option<Self>> {
         let mut frame = [0; FRAME_BYTES];
-        match from.read_exact(&mut frame) {
-            Ok(()) => {}
-            // A keeper that was killed while it had something to read resets the connection.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
+        if !read_whole(&mut from, &mut frame)? {
+            return Ok(None);
         }
         let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| frame[at + byte]));
         let (first, second) = (number(1), number(5));
@@ -112,6 +102,23 @@ impl Word {
             b'o' => Self::Over { left_behind: first, survivors: second },
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }))
+    }
+}
+
+/// Fills the bytes; `false` at the end of the stream. One who was killed while he had something to
+/// read resets the connection.
+pub(crate) fn read_whole(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match from.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
     }
 }
 

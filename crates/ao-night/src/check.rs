@@ -12,8 +12,8 @@ use ao_corpus::lineage::{Found, Lineage};
 use ao_corpus::{DOCUMENT_BYTES_MAX, Entry, Kind, Tree, in_parallel};
 use ao_tree::{FILE_BYTES_MAX, shown};
 
-use crate::commands::{Commands, Shell};
 use crate::place::{AGENTS, Place, Standing};
+use crate::shell::{Commands, Shell};
 use crate::verdict::Verdict;
 use crate::work_queue::{self, NEXT_WORK, State};
 

@@ -181,13 +181,13 @@ mod tests {
 
     #[test]
     fn paths_are_spelled_as_the_repository_does() {
-        let root = Path::new("/no/such/root");
+        let root = Path::new("/no/such/place");
         for (name, expected) in [
             ("src/a.rs", Some("src/a.rs")),
             ("./src/a.rs:12:3", Some("src/a.rs")),
             ("`src/a.rs#L10`", Some("src/a.rs")),
             ("src/a.rs:10-20.", Some("src/a.rs")),
-            ("/no/such/root/src/a.rs", Some("src/a.rs")),
+            ("/no/such/place/src/a.rs", Some("src/a.rs")),
             ("/etc/passwd", None),
             ("", None),
         ] {

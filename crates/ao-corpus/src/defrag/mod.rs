@@ -6,6 +6,7 @@ mod drift;
 mod edits;
 mod pruning;
 mod rewriting;
+mod round;
 
 use std::collections::BTreeMap;
 use std::io;

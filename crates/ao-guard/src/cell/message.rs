@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::Layer;
 use super::report::Limit;
+use crate::wire::read_whole;
 
 /// More than any policy, less than a mistake.
 const BYTES_MAX: u32 = 16 * 1024 * 1024;
@@ -83,17 +84,8 @@ fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// The next message, or nothing at the end of the stream.
 pub(super) fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
-    match from.read_exact(&mut length) {
-        Ok(()) => {}
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-            ) =>
-        {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
+    if !read_whole(&mut from, &mut length)? {
+        return Ok(None);
     }
     let length = u32::from_le_bytes(length);
     if length > BYTES_MAX {

@@ -27,9 +27,9 @@ use ao_corpus::Tree;
 
 use crate::check::Checker;
 use crate::command::Template;
-use crate::commands::Shell;
 use crate::place::Place;
 use crate::queue::QueueItem;
+use crate::shell::Shell;
 use crate::verdict::Verdict;
 use crate::work_queue::State;
 use draft::Draft;

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::background::{Halt, in_background};
 use super::{Run, Stopped};
-use crate::commands::Shell;
 use crate::packets::{Asked, Gathered, Sources, gather, queued};
 use crate::place::Place;
+use crate::shell::Shell;
 use crate::sync::{Night, sync};
 use crate::{artifacts, beads, yields};
 
