@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
+use super::confine;
 use super::layer::Layer;
 use super::policy::{CANARY_DIR, CANARY_FILE, OPEN_DIR, OUTSIDE_DIR, Policy, Spot};
 use super::sys::{self, attempt};
@@ -36,7 +37,7 @@ macro_rules! attacks {
 }
 
 /// In every tier.
-const EVERYWHERE: [Attack; 11] = attacks![
+const EVERYWHERE: [Attack; 12] = attacks![
     Landlock "writing a file outside" |policy| {
         came(write(&outside(policy).join("written")))
     },
@@ -53,6 +54,9 @@ const EVERYWHERE: [Attack; 11] = attacks![
     Seccomp "a keyring" |_| came(attempt::new_keyring()),
     NoNewPrivileges "more rights by exec" |_| !matches!(rustix::thread::no_new_privs(), Ok(true)),
     Descriptors "a file that was left open" |_| has_open_file(),
+    Limits "more than one process may have" |policy| {
+        confine::bounds(policy).into_iter().any(|(resource, bound)| may_exceed(resource, bound))
+    },
 ];
 
 const TIER_A: [Attack; 13] = attacks![
@@ -77,8 +81,7 @@ const TIER_A: [Attack; 13] = attacks![
         !sys::is_overlay(copied.tree.path()).unwrap_or(false)
     }),
     Limits "more processes than allowed" |policy| {
-        getrlimit(Resource::Nproc).maximum.is_none_or(|most| most > policy.limits.processes.into())
-            || getrlimit(Resource::Core).maximum != Some(0)
+        may_exceed(Resource::Nproc, policy.limits.processes.into())
     },
 ];
 
@@ -88,9 +91,7 @@ const TIER_B: [Attack; 6] = attacks![
     Landlock "an abstract socket outside" |policy| came(attempt::connect_abstract(&policy.targets.name)),
     Seccomp "changing a mode outside" |policy| came(change_mode(&outside(policy).join(CANARY_FILE))),
     Seccomp "a connection to a port outside" |policy| connects(policy.targets.port),
-    Limits "processes without end" |_| {
-        getrlimit(Resource::Nproc).maximum.is_none() || getrlimit(Resource::Core).maximum != Some(0)
-    },
+    Limits "processes without end" |_| getrlimit(Resource::Nproc).maximum.is_none(),
 ];
 
 /// Tries them all. Gives how many there were, and which came through.
@@ -180,6 +181,10 @@ fn has_unmasked(policy: &Policy) -> bool {
         entries.any(|entry| !is_a_way(&entry.path()))
             || fs::read(mask).is_ok_and(|bytes| !bytes.is_empty())
     })
+}
+
+fn may_exceed(resource: Resource, bound: u64) -> bool {
+    getrlimit(resource).maximum.is_none_or(|most| most > bound)
 }
 
 /// Any descriptor that a program would get, beyond its three streams.

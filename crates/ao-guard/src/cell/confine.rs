@@ -17,6 +17,8 @@ pub(super) fn confine(policy: &Policy) -> Result<(), (Layer, String)> {
     if policy.has(Layer::Limits) {
         limits(policy).map_err(|error| (Layer::Limits, error.to_string()))?;
     }
+    // Something to be closed: where nothing was left open, a missing wall would not be noticed.
+    sys::leave_open().map_err(|error| (Layer::Descriptors, error.to_string()))?;
     if policy.has(Layer::Descriptors) {
         sys::close_the_rest_on_exec().map_err(|error| (Layer::Descriptors, error.to_string()))?;
     }
@@ -30,15 +32,18 @@ pub(super) fn confine(policy: &Policy) -> Result<(), (Layer, String)> {
 }
 
 /// The bounds of one process; those of all together are watched.
-fn limits(policy: &Policy) -> io::Result<()> {
-    let bounds = [
+pub(super) fn bounds(policy: &Policy) -> [(Resource, u64); 4] {
+    [
         // A core is a copy of memory in a file.
         (Resource::Core, 0),
         (Resource::Fsize, policy.limits.file_bytes),
         (Resource::Data, policy.limits.memory_bytes),
         (Resource::Nofile, OPEN_FILES),
-    ];
-    for (resource, bound) in bounds {
+    ]
+}
+
+fn limits(policy: &Policy) -> io::Result<()> {
+    for (resource, bound) in bounds(policy) {
         lower(resource, bound)?;
     }
     // Counted in the cell alone in tier A; outside of one all that the user runs is counted, too.

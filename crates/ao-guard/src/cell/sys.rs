@@ -88,6 +88,13 @@ pub(super) fn landlock_abi() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
+/// A descriptor that every program started from here on has.
+pub(super) fn leave_open() -> io::Result<()> {
+    // SAFETY: makes another name of the standard input; nothing else uses its number.
+    checked(unsafe { libc::fcntl(0, libc::F_DUPFD, 3) }.into())?;
+    Ok(())
+}
+
 /// Marks every descriptor but the three streams to be closed at exec.
 pub(super) fn close_the_rest_on_exec() -> io::Result<()> {
     // SAFETY: closes nothing now, and changes no descriptor in another way.
