@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 
+use super::confine::CORE_BYTES;
 use super::layer::Layer;
 use super::policy::{CANARY_DIR, CANARY_FILE, OPEN_DIR, OUTSIDE_DIR, Policy, Spot};
 use super::sys::{self, attempt};
@@ -78,7 +79,7 @@ const TIER_A: [Attack; 13] = attacks![
     }),
     Limits "more processes than allowed" |policy| {
         getrlimit(Resource::Nproc).maximum.is_none_or(|most| most > policy.limits.processes.into())
-            || getrlimit(Resource::Core).maximum != Some(0)
+            || leaves_cores()
     },
 ];
 
@@ -89,9 +90,13 @@ const TIER_B: [Attack; 6] = attacks![
     Seccomp "changing a mode outside" |policy| came(change_mode(&outside(policy).join(CANARY_FILE))),
     Seccomp "a connection to a port outside" |policy| connects(policy.targets.port),
     Limits "processes without end" |_| {
-        getrlimit(Resource::Nproc).maximum.is_none() || getrlimit(Resource::Core).maximum != Some(0)
+        getrlimit(Resource::Nproc).maximum.is_none() || leaves_cores()
     },
 ];
+
+fn leaves_cores() -> bool {
+    getrlimit(Resource::Core).maximum.is_none_or(|most| most > CORE_BYTES)
+}
 
 /// Tries them all. Gives how many there were, and which came through.
 pub(super) fn attack(policy: &Policy) -> (u32, Vec<(Layer, String)>) {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
 
 use crate::clock;
+use crate::commands::vault;
 use crate::repo::{AGENTS, STATE};
 
 /// Given to every program, where they are set; everything else by `--env NAME`.
@@ -125,6 +126,8 @@ pub(super) fn outside(roots: &[PathBuf], directory: &Path, path: &OsStr) -> Outs
     }
     // A hidden folder that is above the work would hide the work.
     hidden.retain(|folder| !directory.starts_with(folder));
+    // Files, not folders: they are hidden wherever the work is.
+    hidden.extend(vault::place::hidden(None));
     Outside {
         home,
         temporary: vec![std::env::temp_dir()],
