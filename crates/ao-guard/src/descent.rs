@@ -106,12 +106,9 @@ fn descendants() -> Vec<(Pid, OwnedFd)> {
     }
 }
 
-/// How many descendants there are, and what they hold in memory, in bytes.
-pub(crate) fn weigh() -> (u32, u64) {
-    let living = descendants();
-    let ids = living.iter().map(|(id, _)| id.as_raw_nonzero().to_string());
-    let bytes = ids.map(|id| process::resident_bytes(&id)).sum();
-    (u32::try_from(living.len()).unwrap_or(u32::MAX), bytes)
+/// The living descendants by their numbers.
+pub(crate) fn ids() -> Vec<String> {
+    descendants().iter().map(|(id, _)| id.as_raw_nonzero().to_string()).collect()
 }
 
 /// A handle becomes readable when its process has ended.

@@ -29,6 +29,7 @@ mod keeper;
 mod process;
 mod program;
 mod running;
+mod scale;
 mod scope;
 pub mod shell;
 mod start;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use rustix::process::{Pid, Signal, pidfd_open, pidfd_send_signal};
 
@@ -49,6 +50,14 @@ pub(crate) fn resident_bytes(id: &str) -> u64 {
     pages.unwrap_or(0) * PAGE_BYTES
 }
 
+/// How many threads a process has; none if it is gone.
+pub(crate) fn threads(id: &str) -> u32 {
+    // The folder has one name for each of them, besides its own two.
+    const OWN_NAMES: u64 = 2;
+    let names = fs::metadata(format!("/proc/{id}/task")).map_or(0, |found| found.nlink());
+    u32::try_from(names.saturating_sub(OWN_NAMES)).unwrap_or(u32::MAX)
+}
+
 /// Kills all processes of a session whose leader nobody has reaped, so that its number cannot
 /// mean another session. Gives how many there were.
 pub(crate) fn kill_session(session: Pid) -> usize {
@@ -87,5 +96,23 @@ mod tests {
         let this = rustix::process::getpid();
         let seen = list().unwrap().into_iter().find(|process| process.id == this).unwrap();
         assert_eq!(seen.parent, rustix::process::getppid());
+        let id = this.as_raw_nonzero().to_string();
+        let before = threads(&id);
+        let (sender, receiver) = std::sync::mpsc::channel::<()>();
+        let waiting: Vec<_> = (0..40)
+            .map(|_| {
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    std::thread::park();
+                    drop(sender);
+                })
+            })
+            .collect();
+        assert!(threads(&id) >= 40 && before >= 1, "{before}");
+        drop(sender);
+        for thread in &waiting {
+            thread.thread().unpark();
+        }
+        assert!(receiver.recv().is_err());
     }
 }

@@ -176,11 +176,13 @@ fn shares(policy: &Policy, layer: Layer) -> bool {
 
 /// A hidden folder has nothing in it but the way to what is shown, and a hidden file no bytes.
 fn has_unmasked(policy: &Policy) -> bool {
-    let shown = || policy.shown.iter().chain(&policy.writable).map(Spot::path);
+    let copied = || policy.copied.iter().map(|copied| &copied.tree);
+    let named = || policy.shown.iter().chain(&policy.writable).chain(copied());
+    let shown = || named().map(Spot::path).chain([policy.directory.path()]);
     let is_a_way = |path: &Path| shown().any(|shown| shown.starts_with(path));
     policy.masks.iter().map(Spot::path).any(|mask| {
         let mut entries = fs::read_dir(mask).into_iter().flatten().flatten();
-        (policy.tier == Tier::A && entries.any(|entry| !is_a_way(&entry.path())))
+        entries.any(|entry| !is_a_way(&entry.path()))
             || fs::read(mask).is_ok_and(|bytes| !bytes.is_empty())
     })
 }

@@ -65,18 +65,23 @@ pub(super) fn build(policy: &Policy) -> Built<()> {
     for (path, tree) in &trees {
         shown.push((path, at(Layer::Masks, named(path, apart(tree)))?));
     }
-    let is_on_top =
-        |mask: &Path| rw.iter().chain(&tree).chain(&shown).any(|(root, _)| mask.starts_with(root));
+    let is_on_top = |mask: &Path| rw.iter().chain(&tree).any(|(root, _)| mask.starts_with(root));
     let masks = || policy.masks.iter().map(Spot::path).filter(|_| policy.has(Layer::Masks));
-    // Closed with everything else, after places were made in them.
-    for mask in masks().filter(|mask| !is_on_top(mask)) {
-        at(Layer::Masks, builder.mask(mask, MountAttrFlags::empty()))?;
+    // What is shown may lie in what is hidden, and the other way round: from the top down, each lies
+    // on what is above it. All is closed with everything else, after places were made in it.
+    let mut layers: Vec<(&Path, Option<&OwnedFd>)> =
+        masks().filter(|mask| !is_on_top(mask)).map(|mask| (mask, None)).collect();
+    layers.extend(shown.iter().map(|(path, mount)| (*path, Some(mount))));
+    layers.sort_by_key(|(path, _)| *path);
+    for (path, mount) in layers {
+        let laid = match mount {
+            Some(mount) => make_place(path, mount).and_then(|()| builder.put(mount, path)),
+            None => builder.mask(path, MountAttrFlags::empty()),
+        };
+        at(Layer::Masks, laid)?;
     }
-    for (path, mount) in shown.iter().chain(&rw).chain(&tree) {
+    for (path, mount) in rw.iter().chain(&tree) {
         at(Layer::Masks, make_place(path, mount))?;
-    }
-    for (path, mount) in &shown {
-        at(Layer::Masks, builder.put(mount, path))?;
     }
     if policy.has(Layer::Processes) {
         at(Layer::Processes, builder.processes())?;

@@ -24,6 +24,16 @@ pub(super) const NAMESPACES: [i32; 7] = [
 /// in its file system, which a descriptor for reading is enough for.
 pub(super) const REQUESTS: [u64; 6] =
     [libc::TIOCSTI, 0x541C, 0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602];
+/// Leaves a device where a file was (`renameat2`).
+pub(super) const LEAVE_WHITEOUT: u64 = 4;
+/// Makes whoever opens a file next wait for most of a minute (`fcntl`). Reading it is enough.
+pub(super) const SET_LEASE: u64 = 1024;
+/// Say who gets a signal when something happens to a descriptor, and which: another way to send one.
+/// The first are for `fcntl`, the others for `ioctl`.
+pub(super) const SET_OWNER: [u64; 3] = [8, 10, 15];
+pub(super) const REQUEST_OWNER: [u64; 2] = [0x8901, 0x8902];
+/// The first process of a cell, as the cell sees it.
+pub(super) const FIRST: u64 = 1;
 /// The low bits of a socket's kind; above them are flags.
 pub(super) const KIND_MASK: u64 = 0xf;
 
@@ -148,6 +158,17 @@ pub(super) const BENDING_OTHERS: [i64; 6] = [
     libc::SYS_sched_setparam,
     libc::SYS_sched_setattr,
     libc::SYS_ioprio_set,
+];
+/// Tier A: with these the first process could be kept from counting the others. The number says
+/// which argument is the process.
+pub(super) const BENDING_THE_FIRST: [(i64, u8); 7] = [
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
 ];
 /// Tier B before Landlock keeps signals inside.
 pub(super) const SIGNALS: [i64; 6] = [

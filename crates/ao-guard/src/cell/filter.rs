@@ -15,8 +15,9 @@ use seccompiler::{
 #[cfg(target_arch = "x86_64")]
 use super::calls::OTHER_CONVENTION;
 use super::calls::{
-    ALWAYS, ALWAYS_HERE, BENDING_OTHERS, CHANGES_HERE, CHANGES_OF_ATTRIBUTES, KIND_MASK,
-    NAMESPACES, NEW_TIME, NEWER_CHANGES, NEWEST_CALL, REACHING_OUT, REQUESTS, SET_ID_BITS, SIGNALS,
+    ALWAYS, ALWAYS_HERE, BENDING_OTHERS, BENDING_THE_FIRST, CHANGES_HERE, CHANGES_OF_ATTRIBUTES,
+    FIRST, KIND_MASK, LEAVE_WHITEOUT, NAMESPACES, NEW_TIME, NEWER_CHANGES, NEWEST_CALL,
+    REACHING_OUT, REQUEST_OWNER, REQUESTS, SET_ID_BITS, SET_LEASE, SET_OWNER, SIGNALS,
 };
 use super::policy::Policy;
 use super::rules::ABI_SCOPES;
@@ -112,9 +113,15 @@ fn refused(policy: &Policy) -> Result<Rules, seccompiler::BackendError> {
     for request in REQUESTS {
         requests.push(rule(vec![is(1, request)?])?);
     }
-    rules.insert(libc::SYS_ioctl, requests);
+    let mut controls = vec![rule(vec![is(1, SET_LEASE)?])?];
+    let whiteout = masked(4, LEAVE_WHITEOUT, LEAVE_WHITEOUT)?;
+    rules.insert(libc::SYS_renameat2, vec![rule(vec![whiteout])?]);
     files_with_rights(&mut rules)?;
-    if policy.tier != Tier::A {
+    if policy.tier == Tier::A {
+        for (call, process) in BENDING_THE_FIRST {
+            rules.insert(call, vec![rule(vec![is(process, FIRST)?])?]);
+        }
+    } else {
         let changes = CHANGES_OF_ATTRIBUTES.iter().chain(&NEWER_CHANGES).chain(&CHANGES_HERE);
         for call in changes.chain(&REACHING_OUT).chain(&BENDING_OTHERS) {
             rules.insert(*call, Vec::new());
@@ -125,8 +132,16 @@ fn refused(policy: &Policy) -> Result<Rules, seccompiler::BackendError> {
             for call in SIGNALS {
                 rules.insert(call, Vec::new());
             }
+            for owner in SET_OWNER {
+                controls.push(rule(vec![is(1, owner)?])?);
+            }
+            for owner in REQUEST_OWNER {
+                requests.push(rule(vec![is(1, owner)?])?);
+            }
         }
     }
+    rules.insert(libc::SYS_ioctl, requests);
+    rules.insert(libc::SYS_fcntl, controls);
     Ok(rules)
 }
 
@@ -196,6 +211,8 @@ fn absent() -> Rules {
         libc::SYS_memfd_create,
         libc::SYS_memfd_secret,
         libc::SYS_shmget,
+        libc::SYS_semget,
+        libc::SYS_msgget,
     ]
     .into_iter()
     .map(|call| (call, Vec::new()))

@@ -20,11 +20,14 @@ use rustix::process::{
     set_dumpable_behavior, set_parent_process_death_signal, wait,
 };
 
+use crate::scale::Scale;
+
 use super::layer::Layer;
 use super::message::{Said, send, send_descriptors};
 use super::policy::Policy;
 use super::report::Limit;
 use super::sys::{self, Side};
+use super::tier::Tier;
 use super::{attack, build, confine, maps};
 
 /// How often all processes together are weighed.
@@ -64,6 +67,7 @@ fn live(
     let at = |layer| move |error: io::Error| (layer, error);
     stay_with(holder).map_err(at(Layer::Processes))?;
     maps::map_self(user, group).map_err(at(Layer::UserNamespace))?;
+    maps::go_first().map_err(at(Layer::Limits))?;
     build::build(policy)?;
     let listeners = network(policy).map_err(at(Layer::Network))?;
     rustix::system::sethostname(b"cell")
@@ -78,10 +82,11 @@ fn live(
     *announced = Announced::Yes;
     send(control, &Said::Built).map_err(at(Layer::Processes))?;
     drop(listeners);
+    let scale = Scale::new();
     let Some(program) = start(policy, control).map_err(at(Layer::Processes))? else {
         return Ok(());
     };
-    watch(policy, control, program).map_err(at(Layer::Processes))
+    watch(policy, control, program, &scale).map_err(at(Layer::Processes))
 }
 
 /// Whether the engine has got the listeners.
@@ -139,6 +144,13 @@ pub(super) fn start(policy: &Policy, control: &UnixStream) -> io::Result<Option<
 fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
     let say = |word: &Said| drop(send(teller, word));
     let _ = rustix::process::setsid();
+    // In tier A the first process has said so for all of them.
+    if policy.tier != Tier::A
+        && let Err(error) = maps::go_first()
+    {
+        say(&Said::CannotBuild { layer: Layer::Limits, why: error.to_string() });
+        sys::exit_now(1);
+    }
     if let Err(error) = rustix::process::chdir(policy.directory.path()) {
         say(&Said::NotStarted { reason: error.raw_os_error() });
         sys::exit_now(1);
@@ -180,7 +192,7 @@ pub(super) fn mute() -> io::Result<()> {
 }
 
 /// Waits for the program, and for whatever comes to be its child without a parent.
-fn watch(policy: &Policy, control: &UnixStream, program: Pid) -> io::Result<()> {
+fn watch(policy: &Policy, control: &UnixStream, program: Pid, scale: &Scale) -> io::Result<()> {
     let handle = pidfd_open(program, PidfdFlags::empty())?;
     let every = if maps::who().0 == 0 { COUNT_EVERY } else { WEIGH_EVERY };
     let mut weighed = Instant::now();
@@ -188,17 +200,22 @@ fn watch(policy: &Policy, control: &UnixStream, program: Pid) -> io::Result<()> 
         let mut watched = [PollFd::new(&handle, PollFlags::IN)];
         let timeout = Timespec::try_from(every).unwrap_or_default();
         let _ = poll(&mut watched, Some(&timeout));
+        let status = reap(program);
+        // One who cannot look any more bounds nothing: that is the end of the cell.
+        let there = ids()?;
         // This process is one of those that are there.
-        let count = || u32::try_from(ids().count()).unwrap_or(u32::MAX).saturating_sub(1);
-        if let Some(status) = reap(program) {
-            return send(control, &ended(status, count()));
+        let count = u32::try_from(there.len()).unwrap_or(u32::MAX).saturating_sub(1);
+        if let Some(status) = status {
+            return send(control, &ended(status, count));
         }
         let mut bytes = 0;
         if weighed.elapsed() >= WEIGH_EVERY {
             weighed = Instant::now();
-            bytes = ids().map(|id| crate::process::resident_bytes(&id)).sum();
+            bytes = scale.weigh(&there, policy.limits.memory_bytes);
         }
-        if let Some(limit) = too_far(policy, count(), bytes) {
+        // The kernel's own bound counts threads, too.
+        let threads = there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
+        if let Some(limit) = too_far(policy, threads.saturating_sub(1), bytes) {
             return send(control, &Said::WentTooFar { limit });
         }
     }
@@ -232,9 +249,10 @@ fn reap(program: Pid) -> Option<WaitStatus> {
 }
 
 /// The processes of the cell, this one among them.
-fn ids() -> impl Iterator<Item = String> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
+fn ids() -> io::Result<Vec<String>> {
+    let entries = fs::read_dir("/proc")?.flatten();
+    Ok(entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect())
 }

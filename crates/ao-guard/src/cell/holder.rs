@@ -21,6 +21,7 @@ use rustix::process::{
 };
 
 use crate::descent;
+use crate::scale::Scale;
 
 use super::layer::Layer;
 use super::message::{Said, receive, receive_secrets, send, send_descriptors};
@@ -153,6 +154,7 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
         return over(control, 0, 0);
     }
     send(control, &Said::Built)?;
+    let scale = Scale::new();
     let Some(program) = first::start(policy, control)? else {
         return over(control, 0, 0);
     };
@@ -176,7 +178,9 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
             }
             Event::Nothing => {
                 descent::reap(program, &mut status);
-                let (count, bytes) = descent::weigh();
+                let there = descent::ids();
+                let count = u32::try_from(there.len()).unwrap_or(u32::MAX);
+                let bytes = scale.weigh(&there, policy.limits.memory_bytes);
                 let late = clock.left().is_zero().then_some(Limit::Time);
                 if let Some(limit) = late.or_else(|| first::too_far(policy, count, bytes)) {
                     let _ = send(control, &Said::WentTooFar { limit });

@@ -24,6 +24,12 @@ pub(super) fn map_self(user: u32, group: u32) -> io::Result<()> {
     tell("/proc/self/gid_map", &format!("{group} {group} 1"))
 }
 
+/// When the machine has no memory left and one must go, it is this process or a child of it. Not all
+/// memory can be weighed: what lies in sockets and pipes is nobody's.
+pub(super) fn go_first() -> io::Result<()> {
+    tell("/proc/self/oom_score_adj", "1000")
+}
+
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel, about this process alone")]
 fn tell(file: &str, text: &str) -> io::Result<()> {
     // In one write: the kernel takes no second one.

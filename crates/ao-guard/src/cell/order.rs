@@ -41,8 +41,6 @@ impl Default for Limits {
 /// What the engine knows of the machine, and a library must not ask for itself.
 #[derive(Debug, Clone, Default)]
 pub struct Outside {
-    /// The home of the user; secrets in it are hidden.
-    pub home: Option<PathBuf>,
     /// Folders for temporary files: hidden, and replaced by private ones.
     pub temporary: Vec<PathBuf>,
     /// Hidden too: locks, vaults, runtime folders.

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Where the user lives, and which folders of a repository are nobody's to write.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    pub home: Option<PathBuf>,
+    pub homes: Vec<PathBuf>,
     /// The folder of the knowledge, such as `.agents`.
     pub knowledge: String,
     /// What lies in it and is held by the engine.
@@ -52,8 +52,27 @@ impl PathRefusal {
     }
 }
 
-/// A cell puts folders of its own here.
-const SYSTEM: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+/// The kernel's, or replaced in a cell, or what the machine runs and is set up by: neither it nor
+/// anything beneath or above it.
+const SYSTEM: [&str; 17] = [
+    "/proc",
+    "/sys",
+    "/dev",
+    "/run",
+    "/boot",
+    "/etc",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+];
 const GIT: &str = ".git";
 
 /// Says where a path really is, if a program may write there.
@@ -68,11 +87,12 @@ pub fn admit(path: &Path, place: &Place) -> Result<PathBuf, PathRefusal> {
     if real == Path::new("/") {
         return refuse(PathRefusal::Root);
     }
-    let home = place.home.as_ref().and_then(|home| home.canonicalize().ok());
-    if home.is_some_and(|home| home.starts_with(&real)) {
+    let mut homes = place.homes.iter().filter_map(|home| home.canonicalize().ok());
+    if homes.any(|home| home.starts_with(&real)) {
         return refuse(PathRefusal::Home);
     }
-    if SYSTEM.iter().any(|system| real.starts_with(system)) {
+    let is_system = |system: &Path| real.starts_with(system) || system.starts_with(&real);
+    if SYSTEM.iter().any(|system| is_system(Path::new(system))) {
         return refuse(PathRefusal::System);
     }
     let names: Vec<_> = real

@@ -13,6 +13,7 @@ use super::policy::{CANARY_DIR, CANARY_FILE};
 /// What its name begins with.
 const PREFIX: &str = "ao-cell-";
 const LOCK: &str = "in-use";
+const NEW_LOCK: &str = "new";
 /// Of a folder for temporary files, no more are looked at.
 const ENTRIES_MAX: usize = 10_000;
 const OWN: u32 = 0o700;
@@ -20,8 +21,9 @@ const UPPER: &str = "upper";
 const WORK: &str = "work";
 const HOME: &str = "home";
 const TEMPORARY: &str = "tmp";
-/// Deeper than any tree that a file system allows by path.
-const DEPTH_MAX: usize = 4096;
+/// A folder with a longer path is moved up before it is looked into: a program can make a tree that is
+/// too deep for a path, and for one open file a level.
+const PATH_BYTES: usize = 512;
 
 /// A private folder with a place for everything that a cell needs outside. Removed with the value,
 /// whatever a program did to the modes of what it left in it.
@@ -41,8 +43,11 @@ impl Scratch {
         let mut own = fs::DirBuilder::new();
         own.mode(OWN);
         own.create(&root)?;
-        let in_use = File::create(root.join(LOCK))?;
+        // It gets its name when it is locked: another cell that is made at this moment takes a lock that
+        // nobody holds for one of somebody who was killed.
+        let in_use = File::create(root.join(NEW_LOCK))?;
         in_use.lock()?;
+        fs::rename(root.join(NEW_LOCK), root.join(LOCK))?;
         let scratch = Self { root, _in_use: in_use };
         for folder in [CANARY_DIR, UPPER, WORK, HOME, TEMPORARY] {
             own.create(scratch.root.join(folder))?;
@@ -112,22 +117,58 @@ fn sweep(within: &Path) {
             && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user);
         // One without a lock was made just now, or is none.
         let lock = File::open(entry.path().join(LOCK)).ok().filter(|_| is_one);
-        if lock.is_some_and(|lock| lock.try_lock().is_ok()) {
+        if let Some(lock) = lock
+            && lock.try_lock().is_ok()
+        {
             remove(&entry.path());
         }
     }
 }
 
-/// Removes a tree whose folders may have been closed by whoever made them.
+/// Removes a tree whose folders may have been closed by whoever made them, however deep it is.
 pub(super) fn remove(root: &Path) {
-    let mut waiting = vec![(root.to_owned(), 0)];
-    while let Some((folder, depth)) = waiting.pop() {
+    let mut waiting = vec![root.to_owned()];
+    let mut moved = 0;
+    while let Some(mut folder) = waiting.pop() {
         let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(OWN));
+        if folder.as_os_str().len() > root.as_os_str().len() + PATH_BYTES {
+            let higher = root.join(format!("deep-{moved}"));
+            moved += 1;
+            if fs::rename(&folder, &higher).is_err() {
+                continue;
+            }
+            folder = higher;
+        }
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if depth < DEPTH_MAX && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                waiting.push((entry.path(), depth + 1));
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
             }
         }
     }
     let _ = fs::remove_dir_all(root);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_are_made_at_once_and_none_takes_that_of_another() {
+        const AT_ONCE: usize = 8;
+        const EACH: usize = 100;
+        let folder = tempfile::tempdir().unwrap();
+        let make = |maker: usize| {
+            for number in 0..EACH {
+                let made = Scratch::make(folder.path(), &format!("{maker}-{number}"));
+                assert!(made.unwrap().is_untouched(), "{maker}-{number}");
+            }
+        };
+        std::thread::scope(|scope| {
+            for maker in 0..AT_ONCE {
+                let make = &make;
+                scope.spawn(move || make(maker));
+            }
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

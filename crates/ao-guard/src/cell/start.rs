@@ -23,7 +23,7 @@ use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
 use super::scratch::Scratch;
 use super::supervise::{Sink, Supervised};
 use super::tier::{Floor, Tier};
-use super::{maps, readable, sys};
+use super::{maps, sys};
 
 /// In the private folder for temporary files (tier A).
 const HOME: &str = "home";
@@ -176,7 +176,7 @@ impl Cell {
         let spots = |paths: Vec<PathBuf>| paths.into_iter().map(Spot::from).collect();
         let readable = match tier {
             Tier::A => Vec::new(),
-            _ => readable::list(&self.read_roots(), &masks)?,
+            _ => self.readable(&masks)?,
         };
         Ok(Policy {
             tier,

@@ -1,10 +1,12 @@
 //! What a program sees of the machine: what is hidden, and what is shown all the same.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::order::Cell;
 use super::policy::RUN;
-use super::rules::{OWN_FOLDER, PRIVATE};
+use super::readable;
+use super::rules::{OWN_FOLDER, PRIVATE, SYSTEM};
 use super::scratch::Scratch;
 
 impl Cell {
@@ -13,9 +15,9 @@ impl Cell {
         let named = self.outside.hidden.iter().chain(&self.outside.temporary);
         let real = named.filter_map(|path| path.canonicalize().ok());
         let mut masks: Vec<PathBuf> = real.chain([scratch.root().to_owned()]).collect();
-        // What was named is not hidden, whatever it is to others.
+        // What was named is not hidden, whatever it is to others; what lies beside it is.
         let named = || self.writable.iter().chain(&self.copied).chain([&self.directory]);
-        masks.retain(|mask| !named().any(|path| path.starts_with(mask)));
+        masks.retain(|mask| !named().any(|path| path == mask));
         masks.retain(|mask| {
             // These are the cell's own in any case.
             let own = PRIVATE.iter().chain(&["/", RUN]);
@@ -42,7 +44,11 @@ impl Cell {
         wanted.sort();
         for path in wanted {
             let on_top = self.writable.iter().chain(&self.copied).chain(&shown);
-            let is_there = on_top.into_iter().any(|above| path.starts_with(above));
+            // Unless something is hidden in between.
+            let is_there = on_top.into_iter().any(|above| {
+                let between = |mask: &&PathBuf| mask.starts_with(above) && path.starts_with(mask);
+                path.starts_with(above) && !masks.iter().any(|mask| between(&mask))
+            });
             if is_hidden(&path) && !is_there {
                 shown.push(path);
             }
@@ -68,14 +74,19 @@ impl Cell {
         folder
     }
 
-    /// Tier B: the work, the program, and what was listed.
-    pub(super) fn read_roots(&self) -> Vec<PathBuf> {
-        let mut roots = self.outside.readable.clone();
+    /// Tier B: the system, the work, the program, and what was listed.
+    pub(super) fn readable(&self, masks: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+        // Where they really are, as a home or a repository may lie in one of them.
+        let system = SYSTEM.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
+        let mut roots: Vec<PathBuf> = system.chain(self.outside.readable.iter().cloned()).collect();
         roots.extend(self.outside.shown.iter().cloned());
-        roots.extend([self.directory.clone(), self.program.clone()]);
-        if let Ok(real) = self.program.canonicalize() {
-            roots.push(real);
-        }
-        roots
+        roots.push(self.program.clone());
+        roots.extend(self.program.canonicalize());
+        let mut listed = readable::list(&roots, masks)?;
+        // The work is seen even in what is hidden, but nothing beside it.
+        let beside: Vec<PathBuf> =
+            masks.iter().filter(|mask| !self.directory.starts_with(mask)).cloned().collect();
+        listed.extend(readable::list(std::slice::from_ref(&self.directory), &beside)?);
+        Ok(listed)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,6 +14,7 @@ use super::sys;
 /// A place with more entries is not watched entry by entry: a copy is.
 const ENTRIES_MAX: usize = 200_000;
 const MODE_BITS: u32 = 0o7777;
+const OPENED: u32 = 0o700;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,9 +92,17 @@ pub fn snapshot(root: &Path, forbidden: &[&str]) -> io::Result<Snapshot> {
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, why));
         }
         if seen.is_dir() {
-            // One that the program has closed has nothing more to tell.
-            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-            waiting.extend(entries.map(|entry| entry.path()));
+            match fs::read_dir(&path) {
+                Ok(entries) => waiting.extend(entries.flatten().map(|entry| entry.path())),
+                // What nobody can open who is this user has nothing to tell. Its owner can, and so
+                // can a program: what it closed must not be passed over.
+                Err(_) if seen.uid() != rustix::process::geteuid().as_raw() => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    let why = format!("{} cannot be looked into: {error}", path.display());
+                    return Err(io::Error::new(error.kind(), why));
+                }
+            }
         }
         let stamp = Stamp {
             inode: seen.ino(),
@@ -145,7 +154,7 @@ pub fn upper_writes(upper: &Path, tree: &Path) -> io::Result<Vec<Write>> {
     let mut writes = Vec::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(below) = waiting.pop() {
-        for entry in fs::read_dir(upper.join(&below))? {
+        for entry in entries_of(&upper.join(&below))? {
             let entry = entry?;
             if writes.len() == ENTRIES_MAX {
                 let why = format!("more than {ENTRIES_MAX} entries were written");
@@ -185,6 +194,17 @@ pub fn upper_writes(upper: &Path, tree: &Path) -> io::Result<Vec<Write>> {
     }
     writes.sort();
     Ok(writes)
+}
+
+/// The entries of a folder of the copy. One that the program has closed is opened, and stays so: what it
+/// was is told already, and a copy is for nobody but us.
+#[expect(clippy::disallowed_methods, reason = "only in the copy, which nobody else uses")]
+fn entries_of(folder: &Path) -> io::Result<fs::ReadDir> {
+    let mode = fs::symlink_metadata(folder)?.mode() & MODE_BITS;
+    if mode & OPENED != OPENED {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode | OPENED))?;
+    }
+    fs::read_dir(folder)
 }
 
 /// How an overlay says that something is gone.

@@ -125,19 +125,19 @@ fn codex_does_all_of_it_without_a_cell() {
     shows_what_the_steps_do(Agent::Codex);
 }
 
-// proves: GRD-01, GRD-06, EXE-04
+// proves: GRD-01, GRD-06, EXE-04, RUN-35
 #[test]
 fn claude_code_writes_its_scope_alone() {
     writes_its_scope_alone(Agent::Claude);
 }
 
-// proves: GRD-01, GRD-06, EXE-04
+// proves: GRD-01, GRD-06, EXE-04, RUN-35
 #[test]
 fn claude_code_on_node_writes_its_scope_alone() {
     writes_its_scope_alone(Agent::ClaudeOnNode);
 }
 
-// proves: GRD-01, GRD-06, EXE-04
+// proves: GRD-01, GRD-06, EXE-04, RUN-35
 #[test]
 fn codex_writes_its_scope_alone() {
     writes_its_scope_alone(Agent::Codex);

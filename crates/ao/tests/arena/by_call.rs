@@ -167,12 +167,21 @@ const FILES: [Made; 14] = [
     }),
 ];
 
-const SHOWN: [Made; 5] = [
+const SHOWN: [Made; 6] = [
     seen("what is shown", "talk to a socket of the repository", connect_shown),
     said("what is shown", "write to a device of the repository", write_device),
     in_tmp("in /tmp: talk to a socket of the repository", Proof::Outside, connect_shown),
     in_tmp("in /tmp: write to a device of the repository", Proof::Inside, write_device),
     seen("links and paths", "plant a socket", || UnixListener::bind(out("planted")).map(drop)),
+    seen("links and paths", "plant a device by renaming", || {
+        const WHITEOUT: usize = 4;
+        fs::write(out("planted"), "x")?;
+        let (from, to) = (text(&out("planted")), text(&out("renamed")));
+        let paths = [NOWHERE, from.as_ptr() as usize, NOWHERE, to.as_ptr() as usize];
+        call(libc::SYS_renameat2, [paths[0], paths[1], paths[2], paths[3], WHITEOUT, 0])
+            .map(drop)
+            .inspect_err(|_| drop(fs::remove_file(out("planted"))))
+    }),
 ];
 
 fn connect_shown() -> io::Result<()> {
@@ -217,7 +226,7 @@ const RIGHTS: [Made; 5] = [
     }),
 ];
 
-const PROCESSES: [Made; 13] = [
+const PROCESSES: [Made; 14] = [
     seen("other processes", "read memory", || {
         let bytes = raw::read_memory(number("VICTIM") as i32, number("MEMORY"), number("LENGTH"))?;
         io::stdout().write_all(&bytes)
@@ -251,6 +260,18 @@ const PROCESSES: [Made; 13] = [
     }),
     seen("other processes", "signal to a thread", || {
         call(libc::SYS_tgkill, [number("VICTIM"), number("VICTIM"), KILL, 0, 0, 0])?;
+        wait()
+    }),
+    seen("other processes", "signal by a descriptor", || {
+        const SET_SIGNAL: i32 = 10;
+        let (reader, mut writer) = io::pipe()?;
+        let control = |what: i32, value: usize| {
+            call(libc::SYS_fcntl, [reader.as_raw_fd() as usize, what as usize, value, 0, 0, 0])
+        };
+        control(libc::F_SETOWN, number("VICTIM"))?;
+        control(SET_SIGNAL, KILL)?;
+        control(libc::F_SETFL, libc::O_ASYNC as usize)?;
+        writer.write_all(b"x")?;
         wait()
     }),
     seen("other processes", "take a descriptor", || {
@@ -546,7 +567,7 @@ const KERNEL: [Made; 20] = [
     }),
 ];
 
-const BOUNDS: [Made; 8] = [
+const BOUNDS: [Made; 14] = [
     said("bounds", "lock a lock", || {
         let file = File::open(format!("{}/.agents/overnight/run.lock", var("W")))?;
         file.lock()?;
@@ -561,6 +582,12 @@ const BOUNDS: [Made; 8] = [
         }
         Ok(())
     }),
+    said("bounds", "make others wait for a file", || {
+        let file = File::open(victim_file())?;
+        let lease = [libc::F_SETLEASE as usize, libc::F_WRLCK as usize];
+        call(libc::SYS_fcntl, [file.as_raw_fd() as usize, lease[0], lease[1], 0, 0, 0])?;
+        done()
+    }),
     said("bounds", "take memory in one process", || {
         let mut all = vec![0u8; 600 << 20];
         for page in all.chunks_mut(4096) {
@@ -572,21 +599,39 @@ const BOUNDS: [Made; 8] = [
     }),
     Made {
         options: &["--time", "20s"],
-        ..said("bounds", "take memory in many processes", || {
-            for _ in 0..10 {
-                if call(libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0, 0, 0, 0])? == 0 {
-                    let mut all = vec![0u8; 60 << 20];
-                    for page in all.chunks_mut(4096) {
-                        page[0] = 1;
-                    }
-                    std::thread::sleep(Duration::from_secs(2));
-                    std::process::exit(0);
-                }
+        ..said("bounds", "take memory in many processes", in_many_processes)
+    },
+    Made {
+        options: &["--time", "20s"],
+        ..said("bounds", "take memory where nobody can count", || {
+            // In a cell this one counts the others, and needs a descriptor to look at them.
+            const FIRST: usize = 1;
+            let none: [u64; 2] = [0, 0];
+            let resource = libc::RLIMIT_NOFILE as usize;
+            let _ = call(libc::SYS_prlimit64, [FIRST, resource, address(&none), 0, 0, 0]);
+            in_many_processes()
+        })
+    },
+    Made {
+        options: &["--time", "20s"],
+        ..said("bounds", "take memory in shared pages that nobody maps", || {
+            for _ in 0..5 {
+                raw::keep_shared_pages(100 << 20)?;
             }
-            std::thread::sleep(Duration::from_secs(1));
+            std::thread::sleep(Duration::from_millis(500));
             done()
         })
     },
+    said("bounds", "take memory in semaphores", || {
+        let set = call(libc::SYS_semget, [0, 250, 0o1600, 0, 0, 0])?;
+        call(libc::SYS_semctl, [set, 0, libc::IPC_RMID as usize, 0, 0, 0])?;
+        done()
+    }),
+    said("bounds", "take memory in messages", || {
+        let queue = call(libc::SYS_msgget, [0, 0o1600, 0, 0, 0, 0])?;
+        call(libc::SYS_msgctl, [queue, libc::IPC_RMID as usize, 0, 0, 0, 0])?;
+        done()
+    }),
     said("bounds", "take memory in nameless files", || {
         let chunk = vec![1u8; 1 << 20];
         let mut files = Vec::new();
@@ -623,6 +668,14 @@ const BOUNDS: [Made; 8] = [
         }
         done()
     }),
+    said("bounds", "two hundred threads", || {
+        for _ in 0..200 {
+            let thread = std::thread::Builder::new().stack_size(64 << 10);
+            thread.spawn(|| std::thread::sleep(Duration::from_secs(5)))?;
+        }
+        std::thread::sleep(Duration::from_millis(400));
+        done()
+    }),
     said("bounds", "two hundred processes", || {
         let mut children = 0;
         for _ in 0..200 {
@@ -636,6 +689,21 @@ const BOUNDS: [Made; 8] = [
         if children == 200 { done() } else { Ok(()) }
     }),
 ];
+
+fn in_many_processes() -> io::Result<()> {
+    for _ in 0..10 {
+        if call(libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0, 0, 0, 0])? == 0 {
+            let mut all = vec![0u8; 60 << 20];
+            for page in all.chunks_mut(4096) {
+                page[0] = 1;
+            }
+            std::thread::sleep(Duration::from_secs(2));
+            std::process::exit(0);
+        }
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    done()
+}
 
 fn made() -> impl Iterator<Item = &'static Made> {
     let all: [&'static [Made]; 8] =

@@ -77,6 +77,24 @@ pub(crate) fn write_mapped(file: RawFd, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Fills pages that are shared with nobody, and lets go of them; they stay as long as the mapping.
+pub(crate) fn keep_shared_pages(bytes: usize) -> io::Result<()> {
+    // SAFETY: a new mapping that is never taken away, written within its length.
+    unsafe {
+        let (access, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        let at = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        for page in (0..bytes).step_by(4096) {
+            *at.cast::<u8>().add(page) = 1;
+        }
+        libc::madvise(at, bytes, libc::MADV_DONTNEED);
+    }
+    Ok(())
+}
+
 /// Memory of another process.
 pub(crate) fn read_memory(process: i32, from: usize, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0u8; length];

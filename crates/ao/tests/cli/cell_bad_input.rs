@@ -36,6 +36,9 @@ fn a_path_that_must_not_be_writable_is_refused_with_its_rule() {
         (".agents/overnight", "path-held"),
         ("/proc/sys", "path-system"),
         ("/dev/null", "path-system"),
+        ("/etc", "path-system"),
+        ("/usr", "path-system"),
+        ("/usr/bin/env", "path-system"),
         ("deep", "must not be writable"),
         ("twice", "must not be writable"),
         ("pipe", "must not be writable"),
@@ -122,5 +125,16 @@ fn a_cell_has_no_cell_in_it() {
         let codes: Vec<_> = answer["stdout"]["text"].as_str().unwrap().lines().collect();
         assert_eq!(codes[0], "6", "{answer}");
         assert_ne!(codes[1], "0", "{answer}");
+    }
+}
+
+/// It would be left out without a word: a value is never said on the command line.
+#[test]
+fn a_variable_with_a_value_is_refused() {
+    let cells = Cells::new(User::This);
+    for name in ["A=b", "=", ""] {
+        let ran = cells.sh(&["--rw", "out", "--env", name], "touch out/started").expect(2);
+        assert!(ran.stderr.contains("not the name of a variable"), "{ran}");
+        assert!(!cells.path("out/started").exists());
     }
 }

@@ -96,6 +96,14 @@ fn an_older_landlock_holds_as_well() {
             assert!(cells.path("out/x").exists());
         }
     }
+    // A descriptor can be made to send a signal, too.
+    let cells = Cells::tier_b().variable("AO_CELL_TEST_LANDLOCK", "5");
+    let script = "python3 -c \"
+import fcntl,os
+r,w=os.pipe()
+fcntl.fcntl(r,fcntl.F_SETOWN,os.getppid())\" 2>&1 | tail -1";
+    let answer = cells.sh(&[], script).json();
+    assert!(answer["stdout"]["text"].as_str().unwrap().contains("not permitted"), "{answer}");
     let cells = Cells::new(User::Ordinary).variable("AO_CELL_TEST_LANDLOCK", "2");
     cells.sh(&["--rw", "out"], "touch out/started").expect(6);
     assert!(!cells.path("out/started").exists());

@@ -201,3 +201,17 @@ fn anything_else_is_refused_and_said() {
     assert_eq!(answer["refusals"][0]["rule"], "network-private", "{answer}");
     assert!(listener.accept().is_err());
 }
+
+/// All that goes to a host is counted, the head of a request too: that can carry as much.
+#[test]
+fn what_is_said_in_a_head_is_counted() {
+    let cells = Cells::new(User::Ordinary);
+    let (port, server) = serve(1);
+    let grant = format!("127.0.0.1:{port}");
+    let text = format!("GET http://{grant}/a-secret-in-a-path HTTP/1.1\\r\\n\\r\\n");
+    let options = ["--net", grant.as_str()];
+    let answer = cells.sh(&options, &speak("127.0.0.1", "3128", &text)).expect(0).json();
+    let heads = server.join().unwrap();
+    assert!(heads[0].contains("a-secret"), "{heads:?}");
+    assert_eq!(answer["usage"]["network_sent_bytes"], heads[0].len(), "{answer}");
+}

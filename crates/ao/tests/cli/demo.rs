@@ -14,6 +14,7 @@ fn the_demo_kills_recovers_and_undoes() {
         "merged": 1, "kept_apart": 1, "old_name_found": true, "undone_exactly": true
     });
     assert_eq!(answer["consolidated"], expected);
+    assert_eq!(answer["cell"]["held"], true, "{answer:#}");
     assert_eq!(answer["night"]["status"], "done", "{answer:#}");
     // Twelve copies in the weeks, one in the notes, and seven pending learnings that were known.
     assert_eq!(answer["night"]["merged"], 20, "{answer:#}");

@@ -16,6 +16,8 @@ mod cell_layers;
 mod cell_limits;
 mod cell_network;
 mod cell_places;
+mod cell_secrets;
+mod cell_writes;
 mod cut_off;
 mod defrag;
 mod demo;

@@ -17,7 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use self::authorized::authorized;
-use self::public::is_public;
+use self::public::is_away;
 use super::authorization::Authorization;
 use super::grant::Grant;
 use super::report::Refused;
@@ -247,11 +247,14 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
             return Err(error);
         }
     };
+    let mut first = Vec::new();
     match &request.forwarded_head {
-        Some(head) => outside.write_all(head.as_bytes())?,
+        Some(head) => first.extend_from_slice(head.as_bytes()),
         None => inside.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?,
     }
-    outside.write_all(&rest)?;
+    first.extend_from_slice(&rest);
+    outside.write_all(&first)?;
+    shared.sent.fetch_add(first.len() as u64, Ordering::Relaxed);
     pump(inside, &outside, shared)
 }
 
@@ -346,7 +349,7 @@ impl Shared {
                 .collect(),
         };
         let (reachable, private): (Vec<_>, Vec<_>) =
-            addresses.into_iter().partition(|address| literal.is_ok() || is_public(address.ip()));
+            addresses.into_iter().partition(|address| literal.is_ok() || is_away(address.ip()));
         for address in private {
             // Granted by name is not granted by address: names can be made to lead anywhere.
             self.refuse("network-private", &format!("{grant} leads to {}", address.ip()));

@@ -1,7 +1,8 @@
-//! `ao demo`: the promises of the door, of consolidation and of the night, kept in front of the
-//! user's eyes.
+//! `ao demo`: the promises of the door, of consolidation, of the cell and of the night, kept in front of
+//! the user's eyes.
 
 mod corpus;
+mod held;
 mod knowledge;
 mod night;
 mod week;
@@ -33,8 +34,8 @@ const MARKER_WAIT: Duration = Duration::from_secs(20);
 /// A commit of the demo takes milliseconds, and says little.
 const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output_bytes: 1024 * 1024 };
 
-/// See on a corpus of its own that a killed commit tears nothing, a merge loses nothing, and what a
-/// night leaves in the morning
+/// See on a corpus of its own that a killed commit tears nothing, a merge loses nothing, a program in a
+/// cell does no harm, and what a night leaves in the morning
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Everything happens in a temporary directory, which is removed afterwards.")]
 pub(crate) struct Arguments {
@@ -59,6 +60,7 @@ pub(crate) fn run(
     let stage = Stage::set(place.path())?;
     let report = stage.play(printer)?;
     let knowledge = stage.consolidate(printer)?;
+    let held = stage.hold(printer)?;
     let night = stage.sleep(printer)?;
     let fields = json!({
         "kills": report.rows.iter().map(Row::json).collect::<Vec<_>>(),
@@ -66,11 +68,15 @@ pub(crate) fn run(
         "torn": report.torn(),
         "undone_exactly": report.is_undone_exactly,
         "consolidated": knowledge.json(),
+        "cell": held.json(),
         "night": night.json(),
         "kept": arguments.keep.then(|| place.path().display().to_string()),
     });
-    let is_good =
-        report.torn() == 0 && report.is_undone_exactly && knowledge.is_good() && night.is_good();
+    let is_good = report.torn() == 0
+        && report.is_undone_exactly
+        && knowledge.is_good()
+        && held.is_good()
+        && night.is_good();
     let closing = if is_good {
         format!(
             "{} Killed {} times, torn 0 times; what was merged can be found, and all of it was taken \

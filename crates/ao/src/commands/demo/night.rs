@@ -44,7 +44,7 @@ impl Stage {
             .map_err(|error| broken(&error))?;
         printer.note(&format!(
             "{} `ao overnight start` over {files} files, some written down twice, and in the morning:\n",
-            paint(STRONG, "6.")
+            paint(STRONG, "7.")
         ));
         let root = self.repo.root.as_os_str();
         let words = ["--quiet", "-C"].map(std::ffi::OsStr::new);

@@ -1,6 +1,7 @@
 //! What was typed, and what it means.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -89,7 +90,7 @@ impl Order {
         let mut cell = Cell::new(program, directory.clone());
         cell.arguments = rest.to_vec();
         cell.environment = place::environment(&arguments.env, &path);
-        cell.outside = place::outside(&roots, &directory, &path);
+        cell.outside = place::outside(&roots, &path);
         cell.outside.hidden.extend(of_vault);
         cell.writable = writable;
         cell.copied = copied;
@@ -118,15 +119,23 @@ impl Order {
         })
     }
 
-    /// All entries of the writable places. Before the start these names must not be in them.
+    /// All entries of the writable places before the start. These names must not be in them.
     pub(super) fn look(&self, forbidden: &[&str]) -> Result<Snapshot, Failure> {
+        self.entries(forbidden).map_err(|error| {
+            Failure::usage(format!("--rw refused: {}", ao_tree::shown(&error.to_string())))
+                .hint("a writable folder has no repository in it, no file with a second name and nothing but files, folders and symlinks; use --cow for others")
+        })
+    }
+
+    /// The same after the end.
+    pub(super) fn look_again(&self) -> io::Result<Snapshot> {
+        self.entries(&[])
+    }
+
+    fn entries(&self, forbidden: &[&str]) -> io::Result<Snapshot> {
         let mut all = Snapshot::new();
         for path in &self.cell.writable {
-            let seen = snapshot(path, forbidden).map_err(|error| {
-                Failure::usage(format!("--rw refused: {}", ao_tree::shown(&error.to_string())))
-                    .hint("a writable folder has no repository in it, no file with a second name and nothing but files, folders and symlinks; use --cow for others")
-            })?;
-            all.extend(seen);
+            all.extend(snapshot(path, forbidden)?);
         }
         Ok(all)
     }

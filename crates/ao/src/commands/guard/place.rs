@@ -76,7 +76,7 @@ pub(crate) fn cells(root: &Path) -> Cells {
     };
     let mut pattern = Cell::new("", root);
     pattern.environment = environment(&[], &path);
-    pattern.outside = outside(&repositories(root), root, &path);
+    pattern.outside = outside(&repositories(root), &path);
     weaken(&mut pattern);
     Cells {
         holder: "/proc/self/exe".into(),
@@ -104,32 +104,42 @@ pub(crate) fn around() -> Around {
     if is_inside { Around::Cell } else { Around::Nothing }
 }
 
-pub(super) fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+/// Where the user lives: as the environment says, and as the system does. The first may be missing, or
+/// be that of somebody else; the keys are where they are.
+pub(super) fn homes() -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> = std::env::home_dir().into_iter().collect();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    homes.extend(home_of(rustix::process::getuid().as_raw(), &users));
+    homes.retain(|home| home.is_absolute());
+    homes.dedup();
+    homes
+}
+
+/// `name:password:user:group:about:home:shell`.
+fn home_of(user: u32, users: &str) -> Option<PathBuf> {
+    let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
+    let mut all = users.lines().map(fields);
+    let found = all.find(|fields| fields.get(2).is_some_and(|id| *id == user.to_string()))?;
+    found.get(5).map(PathBuf::from)
 }
 
 /// The rules for a path that is to be writable.
 pub(super) fn place() -> Place {
-    Place { home: home(), knowledge: AGENTS.to_owned(), held: HELD.map(str::to_owned).to_vec() }
+    Place { homes: homes(), knowledge: AGENTS.to_owned(), held: HELD.map(str::to_owned).to_vec() }
 }
 
-/// What is hidden and what is shown, for a command that runs in `directory` of `roots`.
-pub(super) fn outside(roots: &[PathBuf], directory: &Path, path: &OsStr) -> Outside {
-    let home = home();
+/// What is hidden and what is shown, for a command that runs in these repositories.
+pub(super) fn outside(roots: &[PathBuf], path: &OsStr) -> Outside {
     let mut hidden: Vec<PathBuf> = RUNTIME_FOLDERS.iter().map(PathBuf::from).collect();
     hidden.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-    if let Some(home) = &home {
+    for home in homes() {
         hidden.extend(SECRETS.iter().map(|name| home.join(name)));
     }
     for root in roots {
         hidden.extend(OF_THE_ENGINE.iter().map(|name| root.join(AGENTS).join(name)));
     }
-    // A hidden folder that is above the work would hide the work.
-    hidden.retain(|folder| !directory.starts_with(folder));
-    // Files, not folders: they are hidden wherever the work is.
     hidden.extend(vault::place::hidden(None));
     Outside {
-        home,
         temporary: vec![std::env::temp_dir()],
         hidden,
         shown: roots.to_vec(),

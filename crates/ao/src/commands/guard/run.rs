@@ -60,7 +60,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "HOST:PORT=vault://NAME")]
     pub(super) auth: Vec<String>,
     /// A variable of the environment that the command gets; can be given more than once
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = variable)]
     pub(super) env: Vec<String>,
     /// How long it may take
     #[arg(long, value_name = "D", default_value = "10m", value_parser = ao_contract::parse_duration)]
@@ -79,6 +79,16 @@ pub(crate) struct Options {
     pub(super) floor: Floor,
     #[command(flatten)]
     pub(crate) vault: Where,
+}
+
+/// A name alone: what it is worth is taken from the environment.
+fn variable(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains('=') {
+        return Err(
+            "not the name of a variable; its value is taken from the environment".to_owned()
+        );
+    }
+    Ok(text.to_owned())
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -160,12 +170,18 @@ pub(crate) fn carry_out(
             return Err(answer::refused(&refusal));
         }
     };
-    let mut writes = between(&before, &order.look(&[])?);
+    let unread = |error: &std::io::Error| {
+        let why = ao_tree::shown(&error.to_string());
+        Failure::new(Exit::Failed, format!("what was written cannot be read: {why}"))
+    };
+    let after = order.look_again().map_err(|error| {
+        unread(&error).hint("the command was run; look at what --rw names before you use it")
+    })?;
+    let mut writes = between(&before, &after);
     if let Some(tree) = &order.cell.copied {
         let copied = upper_writes(&scratch.upper(), tree);
         writes.extend(copied.map_err(|error| {
-            Failure::new(Exit::Failed, format!("what was written cannot be read: {error}"))
-                .hint("the tree is as it was; the copy is gone")
+            unread(&error).hint("the command was run; the tree is as it was, and the copy is gone")
         })?);
     }
     let limits = &order.cell.limits;
