@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, overnight,
-    retrieval_bench, schema, search, show, tree,
+    retrieval_bench, schema, search, show, tree, vault,
 };
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -92,6 +92,9 @@ enum Command {
     /// Hold other programs to what they may do, and say what an agent may write
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Keep secrets, and give them to nobody who need not have them
+    #[command(subcommand)]
+    Vault(vault::Command),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
@@ -119,6 +122,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
     let exit = match command {
         // The code of a command that ran in a cell is its own.
         Command::Guard(command) => return guard::run(&command, global, printer),
+        Command::Vault(command) => return vault::run(&command, global, printer),
         Command::Search(arguments) => search::run(&arguments, global, printer),
         Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
         Command::Show(arguments) => show::run(&arguments, global, printer),

@@ -10,6 +10,9 @@ use super::{filter, rules, sys};
 
 /// Names that a program can have open at once; many expect no more.
 const OPEN_FILES: u64 = 4096;
+/// A core is a copy of memory in a file. Too small for one, and the one number that also keeps the
+/// kernel from handing it to a program that collects cores: none is bounded by 0 there.
+pub(super) const CORE_BYTES: u64 = 1;
 
 /// Bounds, rules, filter and descriptors, in this order: the filter stands before nothing that is
 /// still to be done.
@@ -34,8 +37,7 @@ pub(super) fn confine(policy: &Policy) -> Result<(), (Layer, String)> {
 /// The bounds of one process; those of all together are watched.
 pub(super) fn bounds(policy: &Policy) -> [(Resource, u64); 4] {
     [
-        // A core is a copy of memory in a file.
-        (Resource::Core, 0),
+        (Resource::Core, CORE_BYTES),
         (Resource::Fsize, policy.limits.file_bytes),
         (Resource::Data, policy.limits.memory_bytes),
         (Resource::Nofile, OPEN_FILES),

@@ -3,10 +3,12 @@
 //! The first one builds the walls, starts the program and waits. When it ends, for whatever reason,
 //! the kernel ends every other process of the cell with it; and it ends when the holder does.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -171,7 +173,14 @@ fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
 #[expect(clippy::disallowed_methods, reason = "this is the room that starts programs")]
 fn exec(policy: &Policy) -> io::Error {
     let environment = policy.environment.iter().map(|(name, value)| (name, value));
-    Command::new(policy.program.path()).args(&policy.arguments).env_clear().envs(environment).exec()
+    let secrets =
+        policy.secrets.iter().map(|(name, value)| (name, OsStr::from_bytes(value.bytes())));
+    Command::new(policy.program.path())
+        .args(&policy.arguments)
+        .env_clear()
+        .envs(environment)
+        .envs(secrets)
+        .exec()
 }
 
 /// Lets go of the streams of the program.

@@ -16,14 +16,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, pidfd_send_signal, waitpid,
+    DumpableBehavior, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, pidfd_send_signal,
+    set_dumpable_behavior, waitpid,
 };
 
 use crate::descent;
 use crate::scale::Scale;
 
 use super::layer::Layer;
-use super::message::{Said, receive, send, send_descriptors};
+use super::message::{Said, receive, receive_secrets, send, send_descriptors};
 use super::policy::Policy;
 use super::report::Limit;
 use super::sys::{self, Side};
@@ -54,7 +55,8 @@ pub(crate) fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<Exi
 
 fn hold() -> io::Result<()> {
     let control = UnixStream::from(rustix::stdio::stdin().try_clone_to_owned()?);
-    let Some(policy) = receive::<Policy>(&control)? else { return Ok(()) };
+    let Some(mut policy) = receive::<Policy>(&control)? else { return Ok(()) };
+    policy.secrets = receive_secrets(&control)?;
     // The program must not find the socket where its input is.
     rustix::stdio::dup2_stdin(&fs::File::open("/dev/null")?)?;
     let _ = rustix::process::setsid();
@@ -109,6 +111,9 @@ fn hold_namespaces(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> 
             return over(control, 0, 0);
         }
     };
+    // It may know a secret. Before the cell was made it could not: the map of its users is written
+    // by a process that can be looked into.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     first::mute()?;
     let handle = pidfd_open(cell, PidfdFlags::empty())?;
     let mut wanted = Wanted::Still;
@@ -153,6 +158,7 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
     let Some(program) = first::start(policy, control)? else {
         return over(control, 0, 0);
     };
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // From here on nothing returns before all descendants have ended.
     let mut status: Option<WaitStatus> = None;
     let mut wanted = Wanted::Still;

@@ -3,9 +3,11 @@
 //! A message is its length and then JSON. The policy goes one way, the rest comes back; descriptors
 //! of listeners travel with [`Said::Built`].
 
+use std::ffi::OsString;
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
@@ -15,12 +17,15 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::hidden::Hidden;
 use super::layer::Layer;
 use super::report::Limit;
 use crate::wire::read_whole;
 
 /// More than any policy, less than a mistake.
 const BYTES_MAX: u32 = 16 * 1024 * 1024;
+/// One command is not granted more.
+pub(super) const SECRETS_MAX: u32 = 64;
 /// One proxy and a forward for each grant.
 pub(super) const LISTENERS_MAX: usize = 64;
 
@@ -96,6 +101,41 @@ pub(super) fn receive<T: DeserializeOwned>(mut from: impl Read) -> io::Result<Op
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
+/// Variables whose values are secret, as bytes: a count, then names and values with their lengths.
+pub(super) fn send_secrets(mut to: impl Write, secrets: &[(OsString, Hidden)]) -> io::Result<()> {
+    let length = |count: usize| -> io::Result<[u8; 4]> {
+        Ok(u32::try_from(count).map_err(io::Error::other)?.to_le_bytes())
+    };
+    to.write_all(&length(secrets.len())?)?;
+    for (name, value) in secrets {
+        for bytes in [name.as_bytes(), value.bytes()] {
+            to.write_all(&length(bytes.len())?)?;
+            to.write_all(bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn length(most: u32, from: &mut impl Read) -> io::Result<usize> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes)?;
+    let count = u32::from_le_bytes(bytes);
+    if count > most { Err(io::ErrorKind::InvalidData.into()) } else { Ok(count as usize) }
+}
+
+pub(super) fn receive_secrets(mut from: impl Read) -> io::Result<Vec<(OsString, Hidden)>> {
+    let count = length(SECRETS_MAX, &mut from)?;
+    let mut secrets = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut name = vec![0; length(BYTES_MAX, &mut from)?];
+        from.read_exact(&mut name)?;
+        let mut value = Hidden::with_room(length(BYTES_MAX, &mut from)?);
+        from.read_exact(value.bytes_mut())?;
+        secrets.push((OsString::from_vec(name), value));
+    }
+    Ok(secrets)
+}
+
 /// Sends descriptors with one byte that carries them; a message follows.
 pub(super) fn send_descriptors(to: &UnixStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(LISTENERS_MAX))];
@@ -137,6 +177,21 @@ mod tests {
         assert!(receive::<Said>(&bytes[..bytes.len() - 1]).is_err());
         assert_eq!(receive::<Said>(&bytes[..2]).unwrap(), None);
         assert!(receive::<Said>(u32::MAX.to_le_bytes().as_slice()).is_err());
+    }
+
+    #[test]
+    fn secrets_arrive_as_they_are_or_not_at_all() {
+        let secrets = vec![
+            (OsString::from("A"), Hidden::new(b"one\0\xff")),
+            (OsString::from("B"), Hidden::new(b"")),
+        ];
+        let mut bytes = Vec::new();
+        send_secrets(&mut bytes, &secrets).unwrap();
+        assert_eq!(receive_secrets(bytes.as_slice()).unwrap(), secrets);
+        for cut in 0..bytes.len() {
+            assert!(receive_secrets(&bytes[..cut]).is_err(), "{cut}");
+        }
+        assert!(receive_secrets(u32::MAX.to_le_bytes().as_slice()).is_err());
     }
 
     #[test]

@@ -12,14 +12,18 @@
 //! What holds what, and what is not reached, is said in `docs/cell.md`.
 
 mod attack;
+mod authorization;
 mod build;
 mod calls;
 mod cells;
 mod confine;
 mod door;
+mod echo;
 mod filter;
 mod first;
+mod gateway;
 mod grant;
+mod hidden;
 mod holder;
 mod layer;
 mod maps;
@@ -36,11 +40,14 @@ mod start;
 mod supervise;
 mod sys;
 mod tier;
+mod tls;
 mod view;
 mod writes;
 
+pub use authorization::{Authorization, BadAuthorization};
 pub use cells::{Around, Caught, Cells};
 pub use grant::{BadGrant, Grant};
+pub use hidden::Hidden;
 pub(crate) use holder::serve;
 pub use layer::{Layer, Missing};
 pub use order::{Cell, Limits, Outside};

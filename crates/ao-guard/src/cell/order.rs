@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::authorization::Authorization;
 use super::grant::Grant;
+use super::hidden::Hidden;
 use super::layer::Layer;
 use super::tier::{Floor, Tier};
 
@@ -57,12 +59,16 @@ pub struct Cell {
     pub arguments: Vec<OsString>,
     /// All that is granted. `HOME` and `TMPDIR` are set by the cell.
     pub environment: Vec<(OsString, OsString)>,
+    /// Granted too, and never kept longer or shown: for the program alone.
+    pub secrets: Vec<(OsString, Hidden)>,
     pub directory: PathBuf,
     /// Written for real. Checked by [`super::admit`].
     pub writable: Vec<PathBuf>,
     /// The work tree that is seen as a copy, and changed only there.
     pub copied: Option<PathBuf>,
     pub grants: Vec<Grant>,
+    /// Granted too, with a secret that the engine adds. None of them is also in `grants`.
+    pub authorizations: Vec<Authorization>,
     pub limits: Limits,
     pub floor: Floor,
     pub outside: Outside,
@@ -80,10 +86,12 @@ impl Cell {
             program: program.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            secrets: Vec::new(),
             directory: directory.into(),
             writable: Vec::new(),
             copied: None,
             grants: Vec::new(),
+            authorizations: Vec::new(),
             limits: Limits::default(),
             floor: Floor::default(),
             outside: Outside::default(),
@@ -91,5 +99,11 @@ impl Cell {
             broken: None,
             landlock_max: None,
         }
+    }
+
+    /// All that may be reached, in the order of their forwards.
+    pub fn reachable(&self) -> Vec<Grant> {
+        let authorized = self.authorizations.iter().map(|one| one.grant.clone());
+        self.grants.iter().cloned().chain(authorized).collect()
     }
 }

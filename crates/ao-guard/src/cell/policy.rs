@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::hidden::Hidden;
 use super::layer::Layer;
 use super::order::Limits;
 use super::tier::Tier;
@@ -52,6 +53,9 @@ pub(super) struct Policy {
     pub(super) program: Spot,
     pub(super) arguments: Vec<OsString>,
     pub(super) environment: Vec<(OsString, OsString)>,
+    /// Sent by themselves: the text of a policy is copied about.
+    #[serde(skip)]
+    pub(super) secrets: Vec<(OsString, Hidden)>,
     pub(super) directory: Spot,
     /// Stay visible where a mask would hide them.
     pub(super) shown: Vec<Spot>,

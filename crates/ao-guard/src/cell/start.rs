@@ -70,7 +70,7 @@ impl Cell {
         if self.copied.is_some() {
             return Err(Refusal::NeedsTierA { what: "a copied tree", tier, missing });
         }
-        if !self.grants.is_empty() {
+        if !self.reachable().is_empty() {
             return Err(Refusal::NeedsTierA { what: "the network door", tier, missing });
         }
         self.attempt(tier, abi, missing, holder, scratch, sink, stop)
@@ -96,7 +96,7 @@ impl Cell {
         let child = start_holder(holder, theirs)?;
         let mut supervised = Supervised::begin(child, control, self.limits);
         let listeners = supervised.greet(&policy)?;
-        let door = Door::open(&self.grants, listeners)?;
+        let door = Door::open(&self.reachable(), &self.authorizations, listeners)?;
         let attacks_held = match supervised.started() {
             Ok(attacks) => attacks,
             Err(error) => {
@@ -166,8 +166,12 @@ impl Cell {
         set("HOME", home.into());
         set("TMPDIR", temporary.into());
         set(MARK, tier.to_string().into());
-        for (name, value) in door::variables(&self.grants) {
+        for (name, value) in door::variables(&self.reachable(), &self.authorizations) {
             set(&name, value.into());
+        }
+        // A name has one value.
+        for (name, _) in &self.secrets {
+            environment.retain(|(other, _)| other != name);
         }
         let spots = |paths: Vec<PathBuf>| paths.into_iter().map(Spot::from).collect();
         let readable = match tier {
@@ -179,6 +183,7 @@ impl Cell {
             program: self.program.clone().into(),
             arguments: self.arguments.clone(),
             environment,
+            secrets: self.secrets.clone(),
             directory: self.directory.clone().into(),
             shown: spots(shown),
             writable: spots(self.writable.clone()),
@@ -191,7 +196,7 @@ impl Cell {
             private: spots(private),
             readable: spots(readable),
             scratch: scratch.root().into(),
-            doors: door::ports(&self.grants),
+            doors: door::ports(&self.reachable()),
             limits: self.limits,
             targets,
             landlock_abi: abi,
@@ -306,6 +311,7 @@ fn start_holder(holder: &Path, control: UnixStream) -> io::Result<Child> {
 /// Used by the supervisor, which owns the socket.
 pub(super) fn send_policy(control: &UnixStream, policy: &Policy) -> io::Result<Vec<TcpListener>> {
     message::send(control, policy)?;
+    message::send_secrets(control, &policy.secrets)?;
     let descriptors = message::receive_descriptors(control)?;
     Ok(descriptors.into_iter().map(TcpListener::from).collect())
 }

@@ -17,3 +17,4 @@ pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod tree;
+pub(crate) mod vault;

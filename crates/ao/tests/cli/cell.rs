@@ -144,7 +144,7 @@ pub(crate) fn give(path: &Path) {
     }
 }
 
-fn as_user(user: User) -> Command {
+pub(crate) fn as_user(user: User) -> Command {
     if user == User::Ordinary && is_root() {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(binary_for_all());

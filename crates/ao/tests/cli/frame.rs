@@ -22,6 +22,10 @@ fn help_has_examples_and_the_exit_codes() {
         let help = repo.run(&["guard", command, "--help"]).expect(0);
         assert!(help.stdout.contains("Examples:"), "{help}");
     }
+    for command in ["init", "write", "read", "refs", "rm", "rotate", "run"] {
+        let help = repo.run(&["vault", command, "--help"]).expect(0);
+        assert!(help.stdout.contains("Examples:"), "{help}");
+    }
     repo.run(&["tree", "nonsense"]).expect(2);
     // A word that only a keeper of programs is started with means nothing to anybody else.
     repo.run(&["keep-program", "/bin/true"]).expect(2);

@@ -148,9 +148,9 @@ pub(super) fn note(told: &Told<'_>) -> String {
     text
 }
 
-pub(super) fn tell(told: &Told<'_>, is_json: bool, printer: &Printer) -> u8 {
+pub(super) fn tell(command: &str, told: &Told<'_>, is_json: bool, printer: &Printer) -> u8 {
     if is_json {
-        printer.answer("guard run", json(told), "");
+        printer.answer(command, json(told), "");
     } else {
         printer.note(&note(told));
     }

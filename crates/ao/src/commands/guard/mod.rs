@@ -2,6 +2,7 @@
 
 mod answer;
 mod audit;
+mod auth;
 mod check;
 mod hook;
 mod install;
@@ -11,6 +12,9 @@ mod order;
 pub(crate) mod place;
 mod policy;
 mod run;
+
+pub(crate) use order::Order;
+pub(crate) use run::{Options, carry_out};
 
 use crate::cli::Global;
 use crate::failure::Failure;

@@ -9,10 +9,12 @@ use ao_contract::Exit;
 use ao_guard::cell::{Cell, Limits, PathRefusal, Refusal, Scratch, Snapshot, admit, snapshot};
 use serde_json::json;
 
+use super::auth::{self, Wanted};
 use super::place;
-use super::run::Arguments;
+use super::run::Options;
 use crate::cli::Global;
 use crate::clock;
+use crate::commands::vault;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::{AGENTS, Repo};
@@ -24,13 +26,19 @@ const FAILMARK_DIR: &str = "ao";
 
 /// A command and its cell.
 #[derive(Debug)]
-pub(super) struct Order {
-    pub(super) cell: Cell,
+pub(crate) struct Order {
+    pub(crate) cell: Cell,
+    /// With a secret that is added outside.
+    authorized: Vec<Wanted>,
     repository: Option<PathBuf>,
 }
 
 impl Order {
-    pub(super) fn resolve(arguments: &Arguments, global: &Global) -> Result<Self, Failure> {
+    pub(crate) fn resolve(
+        arguments: &Options,
+        command: &[OsString],
+        global: &Global,
+    ) -> Result<Self, Failure> {
         let here = std::env::current_dir().map_err(|error| {
             Failure::new(Exit::Preflight, format!("the current directory cannot be read: {error}"))
         })?;
@@ -44,6 +52,14 @@ impl Order {
         for path in &arguments.rw {
             writable
                 .push(admit(&directory.join(path), &place).map_err(|bad| refused("--rw", &bad))?);
+        }
+        let of_vault = vault::place::hidden(Some(&arguments.vault));
+        if let Some(path) = writable.iter().find(|path| of_vault.contains(path)) {
+            let shown = ao_tree::shown(&path.to_string_lossy());
+            return Err(Failure::usage(format!(
+                "--rw refused (path-held): {shown} is of the vault"
+            ))
+            .hint("name a file of your own"));
         }
         let copied =
             arguments.cow.as_ref().map(|tree| tree_to_copy(&directory, tree)).transpose()?;
@@ -67,8 +83,7 @@ impl Order {
         // With no repository around nothing is left out.
         let untrusted = repository.clone().unwrap_or_else(|| PathBuf::from("/dev/null/none"));
         let path = ao_guard::trusted_path(&all_path, &untrusted);
-        let (name, rest) = arguments
-            .command
+        let (name, rest) = command
             .split_first()
             .ok_or_else(|| Failure::usage("there is no command").hint("name it after `--`"))?;
         let program = program(name, &all_path, &untrusted, &directory)?;
@@ -76,6 +91,7 @@ impl Order {
         cell.arguments = rest.to_vec();
         cell.environment = place::environment(&arguments.env, &path);
         cell.outside = place::outside(&roots, &path);
+        cell.outside.hidden.extend(of_vault);
         cell.writable = writable;
         cell.copied = copied;
         cell.grants.clone_from(&arguments.net);
@@ -88,7 +104,11 @@ impl Order {
             ..Limits::default()
         };
         place::weaken(&mut cell);
-        Ok(Self { cell, repository })
+        let authorized = Wanted::all(arguments)?;
+        if !global.dry_run {
+            cell.authorizations = auth::resolve(arguments)?;
+        }
+        Ok(Self { cell, authorized, repository })
     }
 
     /// A folder outside of everything that the command sees.
@@ -146,7 +166,7 @@ impl Order {
         }
     }
 
-    pub(super) fn tell(&self, printer: &Printer) {
+    pub(crate) fn tell(&self, command: &str, printer: &Printer) {
         let cell = &self.cell;
         let paths = |paths: &[PathBuf]| {
             paths.iter().map(|path| path.to_string_lossy().into_owned()).collect::<Vec<_>>()
@@ -156,8 +176,13 @@ impl Order {
         let program = cell.program.to_string_lossy();
         let (writable, hidden) = (paths(&cell.writable), paths(&cell.outside.hidden));
         let copied = cell.copied.as_ref().map(|tree| tree.to_string_lossy().into_owned());
+        let authorized: Vec<_> = self
+            .authorized
+            .iter()
+            .map(|one| format!("{}={}", one.grant, one.name.reference()))
+            .collect();
         let text = format!(
-            "Would run {} in a cell: writable {writable:?}, copied {copied:?}, network {:?}, variables {names:?}\n",
+            "Would run {} in a cell: writable {writable:?}, copied {copied:?}, network {:?}, authorized {authorized:?}, variables {names:?}\n",
             ao_tree::shown(&program),
             cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
         );
@@ -166,11 +191,12 @@ impl Order {
             "writable": writable,
             "copied": copied,
             "network": cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "authorized": authorized,
             "variables": names,
             "hidden": hidden,
             "floor": cell.floor.to_string(),
         });
-        printer.answer("guard run", fields, &text);
+        printer.answer(command, fields, &text);
     }
 }
 

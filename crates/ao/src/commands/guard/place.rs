@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
 
 use crate::clock;
+use crate::commands::vault;
 use crate::repo::{AGENTS, STATE};
 
 /// Given to every program, where they are set; everything else by `--env NAME`.
@@ -137,6 +138,7 @@ pub(super) fn outside(roots: &[PathBuf], path: &OsStr) -> Outside {
     for root in roots {
         hidden.extend(OF_THE_ENGINE.iter().map(|name| root.join(AGENTS).join(name)));
     }
+    hidden.extend(vault::place::hidden(None));
     Outside {
         temporary: vec![std::env::temp_dir()],
         hidden,

@@ -15,6 +15,7 @@ use super::kept::Kept;
 use super::order::Order;
 use super::place;
 use crate::cli::Global;
+use crate::commands::vault::place::Where;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::AGENTS;
@@ -29,11 +30,23 @@ Examples:
   ao guard run --rw out -- make report             writes only in out/
   ao guard run --cow . --json -- npm test          a copy of the tree takes all writes; --json lists them
   ao guard run --net api.example.com:443 -- agent  the one host and port that it may reach
+  ao guard run --auth api.example.com:443=vault://KEY -- agent
+                                                   ao adds the secret to requests; the command never has it
 
 Exit code: that of the command (128 + N if signal N ended it). Otherwise 5 if it was ended at a
 limit, 2 if an argument was refused, 6 if the cell cannot be built or does not hold: then nothing
 was started. With --json, `ended` tells these apart.")]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// What a cell may be like; `ao vault run` takes the same.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
     /// A folder or file that the command may write for real, but for making symlinks; can be given more than once
     #[arg(long, value_name = "PATH")]
     pub(super) rw: Vec<PathBuf>,
@@ -43,6 +56,9 @@ pub(crate) struct Arguments {
     /// A host and port that the command may reach (through a proxy; see docs/cell.md); can be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) net: Vec<Grant>,
+    /// Like --net, and ao adds the secret of this name to each request (plain HTTP inside; see docs/vault.md)
+    #[arg(long, value_name = "HOST:PORT=vault://NAME")]
+    pub(super) auth: Vec<String>,
     /// A variable of the environment that the command gets; can be given more than once
     #[arg(long, value_name = "NAME", value_parser = variable)]
     pub(super) env: Vec<String>,
@@ -61,9 +77,8 @@ pub(crate) struct Arguments {
     /// The weakest cell that will do: A has every layer, B works without user namespaces
     #[arg(long, value_name = "A|B", default_value_t = Floor::B)]
     pub(super) floor: Floor,
-    /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub(super) command: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) vault: Where,
 }
 
 /// A name alone: what it is worth is taken from the environment.
@@ -100,11 +115,21 @@ pub(crate) fn run(
     if place::around() == Around::Cell {
         return Err(answer::refused(&Refusal::Inside));
     }
-    let order = Order::resolve(arguments, global)?;
+    let order = Order::resolve(&arguments.options, &arguments.command, global)?;
     if global.dry_run {
-        order.tell(printer);
+        order.tell("guard run", printer);
         return Ok(Exit::Done.code());
     }
+    carry_out(&order, "guard run", global, printer)
+}
+
+/// Runs it, and tells how it went.
+pub(crate) fn carry_out(
+    order: &Order,
+    command: &str,
+    global: &Global,
+    printer: &Printer,
+) -> Result<u8, Failure> {
     let scratch = order.scratch()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in
@@ -119,6 +144,7 @@ pub(crate) fn run(
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let is_json = global.json;
     let enough = Arc::clone(&stop);
+    // The only place that what a command says passes: what must not be seen is taken out here.
     let mut take = |source: Source, bytes: &[u8]| {
         if is_json {
             match source {
@@ -167,7 +193,7 @@ pub(crate) fn run(
         stderr: &stderr,
         limits,
     };
-    Ok(answer::tell(&told, is_json, printer))
+    Ok(answer::tell(command, &told, is_json, printer))
 }
 
 /// What the command says goes on as it is, but a terminal is not acted upon.

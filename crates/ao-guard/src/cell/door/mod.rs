@@ -5,17 +5,20 @@
 //! inside talks to the engine outside, which dials by itself: a name is resolved here, and the
 //! program cannot choose an address.
 
+mod authorized;
+mod public;
+
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::net::{
-    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs,
-    UdpSocket,
-};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use self::authorized::authorized;
+use self::public::is_away;
+use super::authorization::Authorization;
 use super::grant::Grant;
 use super::report::Refused;
 use super::request::{Request, read_head};
@@ -33,7 +36,10 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const DIAL_TIME: Duration = Duration::from_secs(20);
 
 /// What a program is told about the door.
-pub(super) fn variables(grants: &[Grant]) -> Vec<(String, String)> {
+pub(super) fn variables(
+    grants: &[Grant],
+    authorizations: &[Authorization],
+) -> Vec<(String, String)> {
     if grants.is_empty() {
         return Vec::new();
     }
@@ -47,6 +53,11 @@ pub(super) fn variables(grants: &[Grant]) -> Vec<(String, String)> {
         .map(|(grant, port)| format!("{grant}={LOOPBACK}:{port}"))
         .collect();
     variables.push(("AO_NET".to_owned(), forwards.join(" ")));
+    if !authorizations.is_empty() {
+        let each: Vec<_> =
+            authorizations.iter().map(|one| format!("{}={}", one.grant, one.placeholder)).collect();
+        variables.push(("AO_AUTH".to_owned(), each.join(" ")));
+    }
     variables
 }
 
@@ -62,6 +73,7 @@ pub(super) fn ports(grants: &[Grant]) -> Vec<u16> {
 #[derive(Debug)]
 struct Shared {
     grants: Vec<Grant>,
+    authorizations: Vec<Authorization>,
     refused: Mutex<Vec<Refused>>,
     open: AtomicUsize,
     /// The outer ends of what is open, to be ended with the cell.
@@ -96,9 +108,14 @@ enum Entrance {
 }
 
 impl Door {
-    pub(super) fn open(grants: &[Grant], listeners: Vec<TcpListener>) -> io::Result<Self> {
+    pub(super) fn open(
+        grants: &[Grant],
+        authorizations: &[Authorization],
+        listeners: Vec<TcpListener>,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             grants: grants.to_vec(),
+            authorizations: authorizations.to_vec(),
             refused: Mutex::default(),
             open: AtomicUsize::new(0),
             outer: Mutex::default(),
@@ -176,6 +193,10 @@ fn accept(listener: &TcpListener, entrance: &Entrance, shared: &Arc<Shared>) {
 fn serve(inside: &TcpStream, entrance: &Entrance, shared: &Arc<Shared>) -> io::Result<()> {
     match entrance {
         Entrance::Forward(grant) => {
+            if let Some(authorization) = shared.authorization(grant) {
+                let (head, rest) = head(inside)?;
+                return authorized(inside, (&head, &rest), authorization, shared);
+            }
             let outside = shared.dial(grant)?;
             pump(inside, &outside, shared)
         }
@@ -183,11 +204,27 @@ fn serve(inside: &TcpStream, entrance: &Entrance, shared: &Arc<Shared>) -> io::R
     }
 }
 
+const FORBIDDEN: &str = "403 Forbidden";
+const BAD_GATEWAY: &str = "502 Bad Gateway";
+
+fn answer(mut inside: &TcpStream, status: &str, why: &str) -> io::Result<()> {
+    let count = why.len();
+    let text =
+        format!("HTTP/1.1 {status}\r\nContent-Length: {count}\r\nConnection: close\r\n\r\n{why}");
+    inside.write_all(text.as_bytes())
+}
+
+/// Whoever connects and says nothing is not waited for.
+fn head(inside: &TcpStream) -> io::Result<(String, Vec<u8>)> {
+    inside.set_read_timeout(Some(HEAD_TIME))?;
+    let read = read_head(inside)?;
+    inside.set_read_timeout(None)?;
+    Ok(read)
+}
+
 /// `CONNECT host:port`, or `GET http://host:port/…`, to exactly what was granted.
 fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
-    inside.set_read_timeout(Some(HEAD_TIME))?;
-    let (head, rest) = read_head(inside)?;
-    inside.set_read_timeout(None)?;
+    let (head, rest) = head(inside)?;
     let request = Request::parse(&head);
     let granted = request
         .as_ref()
@@ -198,16 +235,15 @@ fn proxy(mut inside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
             |request| request.grant.to_string(),
         );
         shared.refuse("network-grant", &asked);
-        return inside.write_all(
-            b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-        );
+        return answer(inside, FORBIDDEN, "");
     };
+    if let Some(authorization) = shared.authorization(grant) {
+        return authorized(inside, (&head, &rest), authorization, shared);
+    }
     let mut outside = match shared.dial(grant) {
         Ok(outside) => outside,
         Err(error) => {
-            inside.write_all(
-                b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            )?;
+            answer(inside, BAD_GATEWAY, "")?;
             return Err(error);
         }
     };
@@ -234,41 +270,67 @@ fn meant<'a>(grants: &'a [Grant], asked: &Grant) -> Option<&'a Grant> {
 
 /// Both ways, until one side has had enough.
 fn pump(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
-    let number = shared.next.fetch_add(1, Ordering::Relaxed);
-    lock(&shared.outer).insert(number, outside.try_clone()?);
-    if shared.is_closing.load(Ordering::Relaxed) {
-        let _ = outside.shutdown(Shutdown::Both);
-    }
-    let flowed = both_ways(inside, outside, shared);
+    let number = shared.remember(outside)?;
+    let mut to = inside;
+    let flowed = both_ways(inside, outside, shared, |bytes| {
+        to.write_all(bytes)?;
+        shared.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    });
     lock(&shared.outer).remove(&number);
     flowed
 }
 
-fn both_ways(inside: &TcpStream, outside: &TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
-    let (from, to, counter) = (outside.try_clone()?, inside.try_clone()?, Arc::clone(shared));
-    let back = thread::spawn(move || {
-        flow(&from, &to, &counter.received);
-        let _ = to.shutdown(Shutdown::Write);
-    });
-    flow(inside, outside, &shared.sent);
-    let _ = outside.shutdown(Shutdown::Write);
-    let _ = back.join();
-    let _ = outside.shutdown(Shutdown::Both);
+/// `came` takes in what the host says, and nothing when that is all.
+fn both_ways(
+    inside: &TcpStream,
+    outside: &TcpStream,
+    shared: &Arc<Shared>,
+    mut came: impl FnMut(&[u8]) -> io::Result<()> + Send,
+) -> io::Result<()> {
+    thread::scope(|scope| {
+        let back = scope.spawn(move || {
+            let flowed = flow(outside, &mut came).and_then(|()| came(&[]));
+            let _ = inside.shutdown(Shutdown::Write);
+            flowed
+        });
+        let mut to = outside;
+        let _ = flow(inside, |bytes| {
+            to.write_all(bytes)?;
+            shared.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            Ok(())
+        });
+        let _ = outside.shutdown(Shutdown::Write);
+        let flowed = back.join().unwrap_or(Ok(()));
+        let _ = outside.shutdown(Shutdown::Both);
+        flowed
+    })
+}
+
+/// Gives every piece to `take`; where that fails the stream is ended.
+fn flow(mut from: &TcpStream, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut chunk = [0; CHUNK_BYTES];
+    while let Ok(count @ 1..) = from.read(&mut chunk) {
+        take(&chunk[..count]).inspect_err(|_| drop(from.shutdown(Shutdown::Both)))?;
+    }
     Ok(())
 }
 
-fn flow(mut from: &TcpStream, mut to: &TcpStream, counter: &AtomicU64) {
-    let mut chunk = [0; CHUNK_BYTES];
-    while let Ok(count @ 1..) = from.read(&mut chunk) {
-        if to.write_all(&chunk[..count]).is_err() {
-            let _ = from.shutdown(Shutdown::Both);
-            return;
-        }
-        counter.fetch_add(count as u64, Ordering::Relaxed);
-    }
-}
-
 impl Shared {
+    fn authorization(&self, grant: &Grant) -> Option<&Authorization> {
+        self.authorizations.iter().find(|one| one.grant == *grant)
+    }
+
+    /// A connection that is to be ended with the cell, by a number to forget it by.
+    fn remember(&self, outside: &TcpStream) -> io::Result<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        lock(&self.outer).insert(number, outside.try_clone()?);
+        if self.is_closing.load(Ordering::Relaxed) {
+            let _ = outside.shutdown(Shutdown::Both);
+        }
+        Ok(number)
+    }
+
     fn refuse(&self, rule: &str, what: &str) {
         let mut refused = lock(&self.refused);
         if refused.len() < REFUSALS_MAX {
@@ -302,68 +364,6 @@ impl Shared {
     }
 }
 
-/// Whether an address is out in the internet, and is not one that this machine has there.
-fn is_away(address: IpAddr) -> bool {
-    is_public(address) && !is_own(address)
-}
-
-/// Whoever talks to himself has the same address on both ends. Nothing is sent.
-fn is_own(address: IpAddr) -> bool {
-    const ANY_PORT: u16 = 9;
-    let here: IpAddr = match address {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let own = || {
-        let socket = UdpSocket::bind((here, 0))?;
-        socket.connect((address, ANY_PORT))?;
-        socket.local_addr()
-    };
-    // What cannot be reached is not here.
-    own().is_ok_and(|own: SocketAddr| own.ip() == address)
-}
-
-/// Whether an address is out in the internet, and not of this machine or its neighbours.
-fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, ..] = address.octets();
-            !(address.is_loopback()
-                || address.is_private()
-                || address.is_link_local()
-                || address.is_unspecified()
-                || address.is_broadcast()
-                || address.is_multicast()
-                || address.is_documentation()
-                || a == 0
-                || (a == 100 && (64..128).contains(&b))
-                || (a == 198 && (18..20).contains(&b))
-                || a >= 240)
-        }
-        IpAddr::V6(address) => {
-            const TRANSLATED: u16 = 0x64;
-            const SITE: u16 = 0xfec0;
-            let [first, second, ..] = address.segments();
-            // Some have an address of the older kind in them, to which somebody else leads.
-            let old = match address.octets() {
-                [0x20, 0x02, a, b, c, d, ..] => Some([a, b, c, d]),
-                [.., a, b, c, d] if (first, second) == (TRANSLATED, 0xff9b) => Some([a, b, c, d]),
-                [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d] => Some([a, b, c, d]),
-                _ => None,
-            };
-            if let Some(old) = old {
-                return is_public(IpAddr::V4(old.into()));
-            }
-            !(first & 0xffc0 == SITE
-                || address.is_loopback()
-                || address.is_unspecified()
-                || address.is_multicast()
-                || address.is_unique_local()
-                || address.is_unicast_link_local())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,38 +381,5 @@ mod tests {
             assert_eq!(asked(none), None, "{none}");
         }
         assert_eq!(meant(&grants[..1], &parse("127.0.0.1:20001")), Some(&grants[0]));
-    }
-
-    #[test]
-    fn only_the_internet_is_public() {
-        for private in [
-            "127.0.0.1",
-            "10.0.0.1",
-            "172.16.0.1",
-            "192.168.0.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "100.64.0.1",
-            "::1",
-            "::ffff:127.0.0.1",
-            "fe80::1",
-            "fd00::1",
-            "255.255.255.255",
-            "::127.0.0.1",
-            "64:ff9b::10.0.0.1",
-            "2002:7f00:1::1",
-            "fec0::1",
-        ] {
-            assert!(!is_public(private.parse().unwrap()), "{private}");
-        }
-        assert!(is_public("93.184.216.34".parse().unwrap()));
-        assert!(is_public("2606:2800:220:1::1".parse().unwrap()));
-        assert!(is_public("64:ff9b::93.184.216.34".parse().unwrap()));
-    }
-
-    #[test]
-    fn an_address_that_this_machine_has_is_its_own() {
-        assert!(is_own(Ipv4Addr::LOCALHOST.into()));
-        assert!(!is_own("192.0.2.1".parse().unwrap()));
     }
 }

@@ -1,0 +1,63 @@
+//! A value in memory.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// Shorter ones cannot be told from ordinary text: they would be redacted everywhere, or nowhere.
+pub const VALUE_BYTES_MIN: usize = 8;
+pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes that are never printed, and overwritten when they are no longer needed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Zeroizing<Vec<u8>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadValue {
+    #[error("the value is empty")]
+    Empty,
+    #[error(
+        "the value has {0} bytes, and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
+    )]
+    Short(usize),
+    #[error("the value has more than 1 MiB")]
+    Long,
+}
+
+impl Secret {
+    /// Takes a value that may be kept.
+    pub fn new(bytes: Zeroizing<Vec<u8>>) -> Result<Self, BadValue> {
+        match bytes.len() {
+            0 => Err(BadValue::Empty),
+            count if count < VALUE_BYTES_MIN => Err(BadValue::Short(count)),
+            count if count > VALUE_BYTES_MAX => Err(BadValue::Long),
+            _ => Ok(Self(bytes)),
+        }
+    }
+
+    /// The value itself. Whoever calls this answers for where it goes.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_bounded_and_not_shown() {
+        let of = |count: usize| Secret::new(Zeroizing::new(vec![b'x'; count]));
+        assert_eq!(of(0), Err(BadValue::Empty));
+        assert_eq!(of(7), Err(BadValue::Short(7)));
+        assert_eq!(of(VALUE_BYTES_MAX + 1), Err(BadValue::Long));
+        assert!(of(8).is_ok() && of(VALUE_BYTES_MAX).is_ok());
+        assert_eq!(format!("{:?}", of(8).unwrap()), "Secret(***)");
+    }
+}

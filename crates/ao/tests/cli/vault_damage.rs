@@ -1,0 +1,156 @@
+//! A vault that is cut, changed, exposed or without its key gives nothing.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::cell::User;
+use crate::vault::{Home, VALUE, mode, set_mode};
+
+/// No value, no part of one, and the code.
+#[track_caller]
+fn refused(home: &Home, code: i32, what: &str) {
+    let (printed, ended) = home.read("KEY");
+    assert_eq!((printed.len(), ended), (0, code), "{what}");
+    // What cannot be read is not written over either.
+    let before = fs::read(home.vault()).ok();
+    home.write("OTHER", b"another value").expect(code);
+    assert_eq!(fs::read(home.vault()).ok(), before, "{what}");
+}
+
+fn home() -> Home {
+    let home = Home::new(User::This);
+    home.write("BEFORE", b"a value that stands before").expect(0);
+    home.write("KEY", VALUE.as_bytes()).expect(0);
+    home
+}
+
+#[test]
+fn a_vault_that_was_cut_or_changed_anywhere_gives_nothing() {
+    let home = home();
+    let whole = fs::read(home.vault()).unwrap();
+    let put = |bytes: &[u8]| {
+        fs::write(home.vault(), bytes).unwrap();
+        set_mode(&home.vault(), 0o600);
+    };
+    for at in (0..whole.len()).step_by(7).chain(whole.len() - 3..whole.len()) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at % 8);
+        put(&flipped);
+        let (printed, code) = home.read("KEY");
+        assert_eq!((printed.len(), code), (0, 5), "byte {at} of {}", whole.len());
+    }
+    for count in [0, 1, 20, whole.len() / 2, whole.len() - 16, whole.len() - 1] {
+        put(&whole[..count]);
+        refused(&home, 5, &format!("{count} bytes of {}", whole.len()));
+    }
+    put(&[&whole[..], b"x"].concat());
+    refused(&home, 5, "a byte more");
+    put(&whole);
+    home.holds("KEY", VALUE.as_bytes());
+}
+
+/// Cut where a chunk ends, so that everything before is whole.
+#[test]
+fn a_long_vault_that_is_cut_between_chunks_gives_nothing() {
+    const CHUNK: usize = 64 * 1024 + 16;
+    let home = home();
+    home.write("LONG", &vec![b'x'; 300_000]).expect(0);
+    let whole = fs::read(home.vault()).unwrap();
+    let head = whole.len() % CHUNK;
+    for chunks in 1..4 {
+        for start in head.saturating_sub(40)..=head + 40 {
+            let Some(cut) = whole.get(..start + chunks * CHUNK) else { continue };
+            // Each of them is a process: the likely places are enough.
+            if start % 20 == head % 20 {
+                fs::write(home.vault(), cut).unwrap();
+                let (printed, code) = home.read("KEY");
+                assert_eq!((printed.len(), code), (0, 5), "{chunks} {start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_its_identity_nothing_is_read() {
+    let home = home();
+    let key = fs::read_to_string(home.identity()).unwrap();
+    fs::remove_file(home.identity()).unwrap();
+    refused(&home, 6, "no identity");
+    // A new one would never open what is there.
+    home.ao(&["vault", "init"]).expect(6);
+    assert!(!home.identity().exists());
+    let other = Home::new(User::This);
+    fs::copy(other.identity(), home.identity()).unwrap();
+    refused(&home, 5, "somebody else's identity");
+    for bad in [
+        String::new(),
+        key.replace('Q', "P"),
+        key[..key.len() - 4].to_owned(),
+        format!("{key}nonsense\n"),
+    ] {
+        fs::write(home.identity(), bad).unwrap();
+        refused(&home, 5, "a damaged identity");
+        assert!(!home.ao(&["vault", "refs"]).stderr.contains("AGE-SECRET"));
+    }
+    fs::write(home.identity(), &key).unwrap();
+    home.holds("KEY", VALUE.as_bytes());
+    fs::remove_file(home.vault()).unwrap();
+    let (printed, code) = home.read("KEY");
+    assert_eq!((printed.len(), code), (0, 6), "no vault");
+    // An identity that is there is kept.
+    home.ao(&["vault", "init"]).expect(0);
+    assert_eq!(fs::read_to_string(home.identity()).unwrap(), key);
+}
+
+#[test]
+fn what_others_could_read_or_exchange_is_not_opened() {
+    for user in [User::This, User::Ordinary] {
+        let home = Home::new(user);
+        home.write("KEY", VALUE.as_bytes()).expect(0);
+        for file in [home.identity(), home.vault()] {
+            for bad in [0o640, 0o604, 0o620, 0o602, 0o610, 0o644] {
+                set_mode(&file, bad);
+                refused(&home, 5, &format!("{} {bad:o}", file.display()));
+                assert_eq!(mode(&file), bad, "nobody repairs what may be known already");
+            }
+            set_mode(&file, 0o600);
+            let folder = file.parent().unwrap().to_owned();
+            for bad in [0o777, 0o770, 0o720] {
+                set_mode(&folder, bad);
+                refused(&home, 5, &format!("{} {bad:o}", folder.display()));
+            }
+            set_mode(&folder, 0o700);
+            let above = folder.parent().unwrap().to_owned();
+            let before = mode(&above);
+            set_mode(&above, 0o777);
+            refused(&home, 5, "a folder above");
+            set_mode(&above, before);
+            let (aside, second) = (home.path("aside"), home.path("second"));
+            fs::rename(&file, &aside).unwrap();
+            symlink(&aside, &file).unwrap();
+            refused(&home, 5, "a symlink");
+            fs::remove_file(&file).unwrap();
+            fs::rename(&aside, &file).unwrap();
+            fs::hard_link(&file, &second).unwrap();
+            refused(&home, 5, "a second name");
+            fs::remove_file(&second).unwrap();
+            home.holds("KEY", VALUE.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn an_identity_in_a_repository_is_not_used() {
+    let home = home();
+    let repository = home.path("work/repo");
+    fs::create_dir_all(repository.join(".git")).unwrap();
+    let inside = repository.join("keys/k.txt");
+    let option = ["--identity", inside.to_str().unwrap()];
+    home.ao(&[&["vault", "init"][..], &option].concat()).expect(5);
+    assert!(!inside.exists() && !repository.join("keys").exists());
+    fs::create_dir(repository.join("keys")).unwrap();
+    fs::copy(home.identity(), &inside).unwrap();
+    set_mode(&inside, 0o600);
+    let ran = home.ao(&[&["vault", "read", "KEY"][..], &option].concat()).expect(5);
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("in the repository"), "{ran}");
+}

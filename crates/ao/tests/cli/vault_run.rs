@@ -1,0 +1,228 @@
+//! `ao vault run`: the value is in the granted variable, and nowhere else.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, Stdio};
+
+use crate::cell::{User, is_root};
+use crate::repo::wait_until;
+use crate::vault::{Home, VALUE, contains, files_with};
+
+/// As the kernel names them: a shell by the file that it is.
+const COMMANDS: [&str; 4] = ["sh\n", "dash\n", "bash\n", "sleep\n"];
+
+fn homes() -> [Home; 3] {
+    [
+        Home::new(User::This),
+        Home::new(User::Ordinary),
+        Home::new(User::Ordinary).variable("AO_CELL_TEST_TIER", "B"),
+    ]
+}
+
+fn with_key(home: &Home) {
+    home.write("KEY", VALUE.as_bytes()).expect(0);
+    home.write("OTHER", b"a value that was not granted").expect(0);
+}
+
+#[test]
+fn a_command_gets_what_was_granted_and_no_more() {
+    for home in homes() {
+        with_key(&home);
+        let ran = home.ao(&["--quiet", "vault", "run", "KEY", "--", "printenv", "KEY"]).expect(0);
+        assert_eq!(ran.stdout, format!("{VALUE}\n"), "{ran}");
+        let script = "echo \"$API\"; printenv KEY; printenv OTHER; env | grep -c granted; exit 7";
+        let ran = home
+            .ao(&["--quiet", "vault", "run", "KEY=API", "--", "/bin/sh", "-c", script])
+            .expect(7);
+        assert_eq!(ran.stdout, format!("{VALUE}\n0\n"), "{ran}");
+        let two =
+            ["--quiet", "vault", "run", "KEY=A", "OTHER=B", "--", "/bin/sh", "-c", "echo $A $B"];
+        let ran = home.ao(&two).expect(0);
+        assert_eq!(ran.stdout, format!("{VALUE} a value that was not granted\n"), "{ran}");
+        let json = home.ao(&["--json", "vault", "run", "KEY", "--", "true"]).expect(0).json();
+        assert_eq!(json["command"], "vault run");
+    }
+}
+
+#[test]
+fn without_its_value_nothing_is_started() {
+    let home = Home::new(User::This);
+    with_key(&home);
+    home.write("LONG", &vec![b'x'; 200_000]).expect(0);
+    home.write("ZERO", b"a byte \0 in it").expect(0);
+    let run = |name: &str| home.ao(&["vault", "run", name, "--", "echo", "started"]);
+    for (name, code) in [
+        ("NOBODY", 2),
+        ("LONG", 2),
+        ("ZERO", 2),
+        ("KEY=HOME", 2),
+        ("KEY=LD_PRELOAD", 2),
+        ("KEY=AO_NET", 2),
+        ("KEY=a b", 2),
+    ] {
+        let ran = run(name).expect(code);
+        assert!(ran.stdout.is_empty(), "{ran}");
+    }
+    fs::remove_file(home.identity()).unwrap();
+    assert!(run("KEY").expect(6).stdout.is_empty());
+}
+
+// proves: SCO-10
+#[test]
+fn in_a_cell_the_vault_is_not_opened() {
+    for home in homes() {
+        with_key(&home);
+        let (identity, vault) = (home.identity(), home.vault());
+        let script = format!(
+            "{ao} vault read KEY; echo $?; {ao} vault refs; echo $?; unset AO_CELL; {ao} vault read KEY; echo $?; \
+             cat {} {}; {ao} vault init; echo $?",
+            identity.display(),
+            vault.display(),
+            ao = crate::cell::binary_for_all().display(),
+        );
+        for directory in [home.path("work"), home.path(".config/ao"), home.path(".local/share/ao")]
+        {
+            let mut command =
+                home.command(&["--json", "guard", "run", "--", "/bin/sh", "-c", &script]);
+            // In tier B a program is found only where programs are.
+            let programs = crate::cell::binary_for_all().parent().unwrap().to_owned();
+            command.env("PATH", format!("/usr/bin:/bin:{}", programs.display()));
+            let output = command.current_dir(&directory).output().unwrap();
+            let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let said = answer["stdout"]["text"].as_str().unwrap();
+            assert_eq!(said.lines().count(), 4, "{answer}");
+            assert!(said.starts_with("6\n6\n") && !said.contains("AGE-SECRET"), "{answer}");
+            assert!(!contains(&output.stdout, VALUE), "{answer}");
+            assert!(
+                answer["stderr"]["text"].as_str().unwrap().contains("not opened in one"),
+                "{answer}"
+            );
+        }
+        // Nor can it be named as a place to write.
+        for file in [&identity, &vault] {
+            let path = file.to_str().unwrap();
+            let ran = home.ao(&["guard", "run", "--rw", path, "--", "cat", path]).expect(2);
+            assert!(ran.stderr.contains("path-held"), "{ran}");
+        }
+    }
+}
+
+/// Where a process comes from.
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// All that come from a process, itself left out.
+pub(crate) fn descendants(root: u32) -> Vec<u32> {
+    let all = processes();
+    let mut found = vec![root];
+    let mut at = 0;
+    while at < found.len() {
+        let above = found[at];
+        found.extend(all.iter().copied().filter(|pid| parent(*pid) == Some(above)));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// Ended with the test, however that ends.
+pub(crate) struct Started(Child);
+
+impl Started {
+    pub(crate) fn new(home: &Home, arguments: &[&str]) -> Self {
+        Self(home.command(arguments).stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(home: &Home, arguments: &[&str], mark: &str) -> Started {
+    let child = Started::new(home, arguments);
+    let has_mark = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.starts_with(b"sleep\0") && contains(&line, mark)
+    };
+    wait_until("the command runs", || descendants(child.id()).iter().any(has_mark));
+    child
+}
+
+// proves: SCO-08
+#[test]
+fn while_it_runs_the_value_is_in_one_environment_and_no_file() {
+    for (home, mark) in homes().into_iter().zip(["7101", "7102", "7103"]) {
+        // No other test has this one.
+        let value = format!("{VALUE}-{mark}");
+        home.write("KEY", value.as_bytes()).expect(0);
+        let script = format!("sleep {mark}; true");
+        let arguments = ["--json", "vault", "run", "KEY=API", "--", "/bin/sh", "-c", &script];
+        let child = start(&home, &arguments, mark);
+        let ours = descendants(child.id());
+        let mut holders = 0;
+        for pid in processes() {
+            let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            assert!(!contains(&read("cmdline"), &value), "{pid}");
+            if contains(&read("environ"), &value) {
+                let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+                assert!(ours.contains(&pid) && COMMANDS.contains(&name.as_str()), "{name}");
+                holders += 1;
+            }
+        }
+        // The shell and what it started. That it was found says that the others were looked at.
+        if is_root() {
+            assert_eq!(holders, 2);
+        }
+        assert_eq!(files_with(&home.path(""), &value), Vec::<std::path::PathBuf>::new());
+    }
+}
+
+/// Whoever holds a value leaves no core, and lets nobody of the same user look in.
+#[test]
+fn no_process_that_holds_a_value_leaves_a_core() {
+    for (home, mark) in homes().into_iter().zip(["7201", "7202", "7203"]) {
+        with_key(&home);
+        fs::create_dir(home.path("work/out")).unwrap();
+        home.settle();
+        let script = format!("cd out; sleep {mark}; true");
+        let arguments = ["vault", "run", "--rw", "out", "KEY=API", "--", "/bin/sh", "-c", &script];
+        let child = start(&home, &arguments, mark);
+        let mut all = descendants(child.id());
+        all.push(child.id());
+        assert!(all.len() >= 4, "{all:?}");
+        for pid in &all {
+            let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+            let line = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+            let numbers: Vec<_> = line.split_whitespace().skip(4).take(2).collect();
+            let is_none = |number: &&str| ["0", "1"].contains(number);
+            assert!(numbers.iter().all(is_none), "{pid}: {line}");
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+            // The kernel gives what cannot be dumped to root. The command itself can be: it is what was granted.
+            let is_command = COMMANDS.contains(&name.as_str());
+            let owner = fs::metadata(format!("/proc/{pid}/environ")).unwrap().uid();
+            assert!(is_command || owner == 0, "{pid} {name}");
+        }
+        for pid in &all {
+            let _ = nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap()),
+                nix::sys::signal::Signal::SIGSEGV,
+            );
+        }
+        drop(child);
+        assert_eq!(fs::read_dir(home.path("work/out")).unwrap().count(), 0);
+        assert!(files_with(&home.path(""), VALUE).is_empty());
+    }
+}
