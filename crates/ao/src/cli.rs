@@ -12,7 +12,8 @@ use crate::commands::{
     retrieval_bench, schema, search, show, tree,
 };
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
+use crate::redaction;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -99,11 +100,15 @@ enum Command {
 }
 
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    printer::tell_panics();
+    if let Err(failure) = redaction::begin() {
+        return ExitCode::from(Printer::plain().failure(&failure).code());
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         // Help and version are not errors; clap knows which is which.
         Err(error) => {
-            let _ = error.print();
+            printer::usage(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
         }
     };

@@ -13,7 +13,7 @@ use super::hook::{Asked, Host};
 use crate::cli::Global;
 use crate::commands::agreed::agreed;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer, Stream};
 use crate::repo::Repo;
 
 /// However the hook ends that does not allow a call: hosts refuse on a 2 alone, and one of them only if
@@ -219,7 +219,7 @@ impl Change {
         let before = settings.text.clone().map(String::into_bytes);
         let diff = FileDiff { path: settings.file.into(), op, before, after }.unified();
         let can_ask =
-            std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !global.json;
+            std::io::stdin().is_terminal() && printer::is_screen(Stream::Talk) && !global.json;
         let told = |status: &str| json!({ "file": settings.file, "status": status, "diff": diff });
         if global.dry_run || !yes && !can_ask {
             printer.answer(name, told("preview"), &diff);

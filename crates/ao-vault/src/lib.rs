@@ -1,0 +1,10 @@
+//! Secrets: what must not come out of `ao`, and finding what did.
+//!
+//! [`redact`] takes the vault's values out of whatever is written, printed or sent, and [`out`] is where
+//! it goes from there. [`scan`] looks through files.
+
+pub mod out;
+pub mod redact;
+pub mod scan;
+
+pub use redact::{Ansi, MARK, Redacted, Redactor, redactor, set_redactor};
