@@ -8,8 +8,8 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, overnight,
-    retrieval_bench, schema, search, show, tree,
+    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
+    retrieval_bench, schema, search, show, tree, vault,
 };
 use crate::failure::Failure;
 use crate::printer::{self, Printer};
@@ -93,6 +93,11 @@ enum Command {
     /// Hold other programs to what they may do, and say what an agent may write
     #[command(subcommand)]
     Guard(guard::Command),
+    /// Find secrets that lie about, and keep them out of commits
+    #[command(subcommand)]
+    Vault(vault::Command),
+    /// Tell people something, through the configured command
+    Notify(notify::Arguments),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
@@ -135,6 +140,8 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
+        Command::Vault(command) => vault::run(&command, global, printer),
+        Command::Notify(arguments) => notify::run(&arguments, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }?;

@@ -37,6 +37,11 @@ impl Expression {
         self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 
+    /// Why it could not be used, if it was needed.
+    pub(super) fn failed(&self) -> Option<&str> {
+        self.compiled.get()?.as_ref().err().map(String::as_str)
+    }
+
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         self.get().is_ok_and(|expression| expression.is_match(text))
     }

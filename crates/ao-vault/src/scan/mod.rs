@@ -14,8 +14,9 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::redact::{BadValues, Redactor};
+use expression::Expression;
 pub use files::{FILE_BYTES_MAX, Found, Unread, walk};
-use rules::{Rule, Rules, Seen};
+use rules::{Allow, Rule, Rules, Seen};
 
 /// The rule of the vault's own values.
 const OWN_RULE: &str = "vault-value";
@@ -81,24 +82,21 @@ impl Scanner {
         self.rules.rules.len()
     }
 
-    /// The rules and exceptions that this program cannot read, and why. To ask takes a moment: all of
-    /// them are compiled for it.
+    /// The rules and exceptions that were needed so far and cannot be read, and why.
     pub fn unusable(&self) -> Vec<String> {
-        let mut unusable = Vec::new();
-        let mut look = |of: &str, expression: &expression::Expression| {
-            if let Err(why) = expression.get() {
-                unusable.push(format!("{of}: {why}"));
-            }
-        };
-        for allow in &self.rules.allows {
-            allow.paths.iter().chain(&allow.regexes).for_each(|it| look("allowlist", it));
-        }
-        for rule in &self.rules.rules {
+        let named = |(of, it): (&str, &Expression)| it.failed().map(|why| format!("{of}: {why}"));
+        self.expressions().filter_map(named).collect()
+    }
+
+    fn expressions(&self) -> impl Iterator<Item = (&str, &Expression)> {
+        let general =
+            self.rules.allows.iter().flat_map(Allow::expressions).map(|it| ("allowlist", it));
+        let of_rules = self.rules.rules.iter().flat_map(move |rule| {
             let own = rule.regex.iter().chain(&rule.path);
-            let allowed = rule.allows.iter().flat_map(|it| it.paths.iter().chain(&it.regexes));
-            own.chain(allowed).for_each(|it| look(&rule.id, it));
-        }
-        unusable
+            let all = own.chain(rule.allows.iter().flat_map(Allow::expressions));
+            all.map(|it| (rule.id.as_str(), it))
+        });
+        general.chain(of_rules)
     }
 
     /// What is in a file, in the order of the places.

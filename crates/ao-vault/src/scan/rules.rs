@@ -55,8 +55,8 @@ struct AllowTable {
 pub(super) struct Allow {
     needs_all: bool,
     target: Target,
-    pub(super) paths: Vec<Expression>,
-    pub(super) regexes: Vec<Expression>,
+    paths: Vec<Expression>,
+    regexes: Vec<Expression>,
     stopwords: Vec<String>,
 }
 
@@ -109,6 +109,10 @@ impl Allow {
             regexes: all(table.regexes),
             stopwords: table.stopwords.iter().map(|word| word.to_ascii_lowercase()).collect(),
         }
+    }
+
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.paths.iter().chain(&self.regexes)
     }
 
     /// Whether a path alone is enough.

@@ -137,7 +137,7 @@ fn command(arguments: &Install, root: &Path) -> Result<String, Failure> {
 }
 
 /// `ao` where that is this very program, so that others can share the settings; its path elsewhere.
-fn program(root: &Path) -> Result<String, Failure> {
+pub(crate) fn program(root: &Path) -> Result<String, Failure> {
     let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).map_err(|error| {
         Failure::new(Exit::Failed, format!("where this program is cannot be said: {error}"))
     })?;

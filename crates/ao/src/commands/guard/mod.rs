@@ -4,7 +4,7 @@ mod answer;
 mod audit;
 mod check;
 mod hook;
-mod install;
+pub(crate) mod install;
 mod kept;
 mod log;
 mod order;
