@@ -16,8 +16,8 @@ use crate::{
     Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
     Cycle, Defrag, DreamScape, Edits, Extra, Finding, GuardLine, GuardManifest, Harvest,
     HistoryLine, Iteration, KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket,
-    NextWork, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport, SacredScopes,
-    Settled, Summary, Synthesis, Taken, WarnOnlyBudget,
+    NextWork, Notification, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport,
+    SacredScopes, Settled, Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -85,7 +85,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 36] = [
+const FORMATS: [Format; 37] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -121,6 +121,7 @@ const FORMATS: [Format; 36] = [
     format!("curator-event", CuratorEvent, Ao),
     format!("sacred-scopes", SacredScopes, Others),
     format!("guard-log", GuardLine, Ao),
+    format!("notification", Notification, Ao),
     format!("guard-manifest", GuardManifest, Ao),
 ];
 

@@ -4,12 +4,16 @@
 //! So git is started with all of these off, with no configuration but the repository's own, and with no
 //! locks: it changes nothing, not even the index.
 
+mod content;
+
+pub use content::Staged;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::{Bounds, How, Keeper, Program};
+use crate::{Bounds, How, Input, Keeper, Program};
 
 const QUESTION: Bounds = Bounds { time: Duration::from_secs(10), output_bytes: 1024 * 1024 };
 
@@ -31,6 +35,7 @@ pub struct Git {
     keeper: Keeper,
     program: PathBuf,
     root: PathBuf,
+    variables: Vec<(&'static str, OsString)>,
 }
 
 /// What git said to a question of yes and no.
@@ -43,7 +48,7 @@ enum Said {
 impl Git {
     /// `program` is an absolute path, such as [`crate::find_program`] gives.
     pub fn new(keeper: Keeper, program: PathBuf, root: PathBuf) -> Self {
-        Self { keeper, program, root }
+        Self { keeper, program, root, variables: Vec::new() }
     }
 
     /// Why writing this path would leak, if it would: it is tracked, it would be, or it lies in a
@@ -108,15 +113,42 @@ impl Git {
     }
 
     fn run(&self, question: &[&str]) -> Result<(i32, Vec<u8>, Vec<u8>), String> {
-        let mut arguments: Vec<OsString> =
-            ["--no-pager", "--no-optional-locks"].map(Into::into).into();
+        self.run_with(question, Input::Nothing, QUESTION)
+    }
+
+    fn run_with(
+        &self,
+        question: &[&str],
+        input: Input,
+        bounds: Bounds,
+    ) -> Result<(i32, Vec<u8>, Vec<u8>), String> {
+        let mut arguments: Vec<OsString> = Vec::new();
         for setting in OFF {
             arguments.extend(["-c".into(), setting.into()]);
         }
         arguments.extend(question.iter().map(Into::into));
+        self.start(arguments, input, bounds)
+    }
+
+    /// What the settings say. To read them starts nothing.
+    fn settings(&self, name: &str) -> Result<(i32, Vec<u8>, Vec<u8>), String> {
+        let question = ["config", "--type=path", "--get", name].map(OsString::from);
+        self.start(question.into(), Input::Nothing, QUESTION)
+    }
+
+    fn start(
+        &self,
+        question: Vec<OsString>,
+        input: Input,
+        bounds: Bounds,
+    ) -> Result<(i32, Vec<u8>, Vec<u8>), String> {
+        let mut arguments: Vec<OsString> =
+            ["--no-pager", "--no-optional-locks"].map(Into::into).into();
+        arguments.extend(question);
         let nowhere = Path::new("/dev/null");
-        let program = Program::new(&self.program)
+        let mut program = Program::new(&self.program)
             .arguments(arguments)
+            .input(input)
             .directory(&self.root)
             .variable("GIT_OPTIONAL_LOCKS", "0")
             .variable("GIT_CONFIG_NOSYSTEM", "1")
@@ -127,7 +159,10 @@ impl Git {
             .variable("GIT_NO_REPLACE_OBJECTS", "1")
             .variable("HOME", "/nonexistent")
             .variable("LC_ALL", "C");
-        let ended = self.keeper.run(&program, QUESTION, &AtomicBool::new(false));
+        for (name, value) in &self.variables {
+            program = program.variable(name, value);
+        }
+        let ended = self.keeper.run(&program, bounds, &AtomicBool::new(false));
         let ended = ended.map_err(|error| error.to_string())?;
         match ended.how {
             How::Exited(code) => Ok((code, ended.stdout, ended.stderr)),

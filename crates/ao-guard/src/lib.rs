@@ -44,7 +44,7 @@ use std::process::ExitCode;
 
 pub use command::{Class, Effect};
 pub use find::{NotFound, find_program, trusted_path};
-pub use git::Git;
+pub use git::{Git, Staged};
 pub use hook::{Harness, PAYLOAD_BYTES_MAX, ToolCall};
 pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use ao_contract::{Extra, WarnOnlyBudget};
+use ao_vault::{out, redactor};
 
 const FILE: &str = "warn-only-budget.json";
 const VERSION: u32 = 1;
@@ -56,6 +57,5 @@ pub(crate) fn spend(state: &Path, budget: &mut WarnOnlyBudget, at: String) -> io
 }
 
 fn write(state: &Path, budget: &WarnOnlyBudget) -> io::Result<()> {
-    let bytes = serde_json::to_vec_pretty(budget)?;
-    ao_tree::replace_file(&state.join(FILE), &bytes)
+    out::replace_file(&state.join(FILE), &redactor().json(budget)?)
 }

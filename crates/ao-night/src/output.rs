@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ao_contract::Summary;
+use ao_vault::{Ansi, Redacted, out, redactor};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ impl Output {
         }
         // Better now than after the night.
         let probe = output.dir.join(".ao-probe");
-        ao_tree::replace_cache(&probe, b"")
+        out::replace_cache(&probe, &redactor().bytes(b"", Ansi::Keep))
             .and_then(|()| ao_tree::remove_cache(&probe))
             .map_err(|error| bad(format!("cannot be written: {error}")))?;
         Ok(output)
@@ -146,18 +147,25 @@ impl Output {
 
     /// Writes one artifact whole; gives its path as the summary names it.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
+        self.put(name, &redactor().bytes(bytes, Ansi::Strip))
+    }
+
+    pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
+        self.put(name, &redactor().json(value)?)
+    }
+
+    fn put(&self, name: &str, bytes: &Redacted<Vec<u8>>) -> io::Result<String> {
         let path = self.path(name);
         if let Some((folder, _)) = name.rsplit_once('/') {
             ao_tree::make_folders(&self.dir, folder)?;
         }
-        ao_tree::replace_file(&path, bytes)?;
+        out::replace_file(&path, bytes)?;
         Ok(path.to_string_lossy().into_owned())
     }
 
-    pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
-        let mut bytes = serde_json::to_vec_pretty(value)?;
-        bytes.push(b'\n');
-        self.write(name, &bytes)
+    /// A line in the log of the run.
+    pub(crate) fn log(&self, line: &str) -> io::Result<()> {
+        out::append_line(&self.path(LOG), &redactor().text(line, Ansi::Strip))
     }
 
     pub(crate) fn iteration(run_id: &str, index: u32) -> String {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ao_contract::{Extra, RunNow, RunStage, SchemaVersion};
+use ao_vault::{out, redactor};
 
 use crate::clock::{Clock, Steady};
 
@@ -129,8 +130,9 @@ impl Teller {
         if is_due && let Some(file) = &self.file {
             now.updated_at = clock.rfc3339();
             // Progress that cannot be told is no reason to stop; the report does not need it.
-            let text = serde_json::to_vec_pretty(&now).unwrap_or_default();
-            let _ = ao_tree::replace_cache(file, &text);
+            if let Ok(text) = redactor().json(&now) {
+                let _ = out::replace_cache(file, &text);
+            }
         }
         if is_due {
             self.written = Some((uptime, now));

@@ -14,6 +14,7 @@
 //! The door knows no lane: what it holds is said by a [`Layout`].
 
 mod apply;
+mod chained;
 mod commit;
 mod compare;
 mod diff;
@@ -39,6 +40,7 @@ mod verify;
 mod write;
 
 pub use apply::{Outcome, Preview, Request, Stop};
+pub use chained::{put_program, take_program};
 pub use diff::FileDiff;
 pub use disk::Disk;
 pub use door::Door;
@@ -48,7 +50,7 @@ pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, at_work, holder, host, process_start, share};
 pub use path::{TreePath, fold, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused, Seen};
-pub use private::{make_private_folder, open_private, replace_private};
+pub use private::{make_private_folder, open_private, replace_private, write_private};
 pub use recover::Recovery;
 pub use snapshot::Left;
 pub use undo::{UndoPlan, UndoScope};

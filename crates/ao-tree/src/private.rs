@@ -41,6 +41,15 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(path)
 }
 
+/// Writes a new file for the owner alone, durably. One of that name is not replaced.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(FILE).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
 /// Opens a private file that is there only to be locked, and makes it if need be.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn open_private(path: &Path) -> io::Result<File> {

@@ -17,7 +17,7 @@ pub enum BadValue {
     #[error("the value is empty")]
     Empty,
     #[error(
-        "the value has {0} bytes, and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
+        "the value has {0} bytes (spaces and line ends after them not counted), and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
     )]
     Short(usize),
     #[error("the value has more than 1 MiB")]
@@ -27,9 +27,11 @@ pub enum BadValue {
 impl Secret {
     /// Takes a value that may be kept.
     pub fn new(bytes: Zeroizing<Vec<u8>>) -> Result<Self, BadValue> {
+        // A line end or a space at the end is in every text, too.
+        let told_apart = bytes.trim_ascii_end().len();
         match bytes.len() {
             0 => Err(BadValue::Empty),
-            count if count < VALUE_BYTES_MIN => Err(BadValue::Short(count)),
+            _ if told_apart < VALUE_BYTES_MIN => Err(BadValue::Short(told_apart)),
             count if count > VALUE_BYTES_MAX => Err(BadValue::Long),
             _ => Ok(Self(bytes)),
         }
@@ -56,6 +58,8 @@ mod tests {
         let of = |count: usize| Secret::new(Zeroizing::new(vec![b'x'; count]));
         assert_eq!(of(0), Err(BadValue::Empty));
         assert_eq!(of(7), Err(BadValue::Short(7)));
+        let ends_in_space = Secret::new(Zeroizing::new(b"1234567 \n".to_vec()));
+        assert_eq!(ends_in_space, Err(BadValue::Short(7)));
         assert_eq!(of(VALUE_BYTES_MAX + 1), Err(BadValue::Long));
         assert!(of(8).is_ok() && of(VALUE_BYTES_MAX).is_ok());
         assert_eq!(format!("{:?}", of(8).unwrap()), "Secret(***)");

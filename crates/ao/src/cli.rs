@@ -8,11 +8,12 @@ use ao_contract::Exit;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, overnight,
+    self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
     retrieval_bench, schema, search, show, tree, vault,
 };
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
+use crate::redaction;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -92,9 +93,11 @@ enum Command {
     /// Hold other programs to what they may do, and say what an agent may write
     #[command(subcommand)]
     Guard(guard::Command),
-    /// Keep secrets, and give them to nobody who need not have them
+    /// Keep secrets, give them to nobody who need not have them, and find those that lie about
     #[command(subcommand)]
     Vault(vault::Command),
+    /// Tell people something, through the configured command
+    Notify(notify::Arguments),
     /// List the file formats, print the JSON Schema of one, or check a file against it
     Schema(schema::Arguments),
     /// See a killed commit, a merge with its proof and a whole night, on a corpus of its own
@@ -102,20 +105,40 @@ enum Command {
 }
 
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    printer::tell_panics();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        // Help and version are not errors; clap knows which is which.
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
-        }
+        Err(error) => return ExitCode::from(told(&error)),
     };
     let printer = Printer::new(&cli.global);
-    let code = match dispatch(cli.command, &cli.global, &printer) {
+    let code = match begin_redaction(&cli.command)
+        .and_then(|()| dispatch(cli.command, &cli.global, &printer))
+    {
         Ok(code) => code,
         Err(failure) => printer.failure(&failure).code(),
     };
     ExitCode::from(code)
+}
+
+/// Help and version are not errors, and repeat nothing that was typed; clap knows which is which.
+fn told(error: &clap::Error) -> u8 {
+    if error.use_stderr()
+        && let Err(failure) = redaction::begin(None)
+    {
+        return Printer::plain().failure(&failure).code();
+    }
+    printer::usage(error);
+    u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code())
+}
+
+/// Before anything is printed or written.
+fn begin_redaction(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Vault(command) if command.opens_by_itself() => Ok(()),
+        Command::Vault(vault::Command::Run(arguments)) => redaction::begin(Some(arguments.place())),
+        Command::Guard(guard::Command::Run(arguments)) => redaction::begin(Some(arguments.place())),
+        _ => redaction::begin(None),
+    }
 }
 
 fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, Failure> {
@@ -134,6 +157,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),
+        Command::Notify(arguments) => notify::run(&arguments, global, printer),
         Command::Schema(arguments) => schema::run(&arguments, printer),
         Command::Demo(arguments) => commands::demo::run(&arguments, global, printer),
     }?;

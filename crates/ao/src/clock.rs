@@ -30,6 +30,11 @@ fn set_by() -> i64 {
     0
 }
 
+/// The moment this many seconds after the start of 1970, where there is such a time.
+pub(crate) fn at_second(seconds: u64) -> Option<Moment> {
+    Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(Moment)
+}
+
 /// Since the machine was started, sleep included; it never jumps.
 pub(crate) fn uptime() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);

@@ -148,6 +148,21 @@ pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
     Ok(root.join(named.map_or_else(|| PathBuf::from(said), PathBuf::from)))
 }
 
+/// The command that tells people something: a repository cannot say what is run on this machine, so only
+/// the user's own file counts, or the one that was named.
+pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure> {
+    let mut said = None;
+    for path in files(root).iter().filter(|path| **path != root.join(FILE)) {
+        said = read(path)?.notify.command.or(said);
+    }
+    Ok(said)
+}
+
+pub(crate) fn repository_names_a_notifier(root: &Path) -> bool {
+    let own = root.join(FILE);
+    own.exists() && read(&own).is_ok_and(|config| config.notify.command.is_some())
+}
+
 /// The weaker file first.
 fn files(root: &Path) -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os("AGENTOPS_CONFIG") {

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod failure;
 mod printer;
+mod redaction;
 mod repo;
 
 fn main() -> std::process::ExitCode {

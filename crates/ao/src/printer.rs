@@ -1,10 +1,14 @@
-//! Data on standard output, everything else on standard error.
+//! Data on standard output, everything else on standard error, and all of it redacted.
+//!
+//! Nothing else in the program touches the two streams: the lint sees to that.
+#![expect(clippy::disallowed_methods, reason = "this is the room that prints")]
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use ao_contract::Exit;
+use ao_vault::{Ansi, Redacted, redactor};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Global;
@@ -33,6 +37,11 @@ impl Printer {
             anstream::ColorChoice::Never.write_global();
         }
         Self { is_json: global.json, is_quiet: global.quiet }
+    }
+
+    /// Before anything was asked for.
+    pub(crate) fn plain() -> Self {
+        Self { is_json: false, is_quiet: false }
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
@@ -76,11 +85,85 @@ impl Printer {
     }
 }
 
+/// One of the two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Data,
+    /// Standard error.
+    Talk,
+}
+
+const CLEAR_LINE: &str = "\r\x1b[2K";
+
+/// Whether a person sees it.
+pub(crate) fn is_screen(stream: Stream) -> bool {
+    match stream {
+        Stream::Data => io::stdout().is_terminal(),
+        Stream::Talk => io::stderr().is_terminal(),
+    }
+}
+
+/// A line that replaces the one before it, on a terminal.
+pub(crate) fn progress(line: &str) {
+    let line = redactor().text(line, Ansi::Keep);
+    let _ = write!(anstream::stderr(), "{CLEAR_LINE}{line}");
+    let _ = io::stderr().flush();
+}
+
+/// A question, whose answer stands behind it.
+pub(crate) fn ask(question: &str) -> io::Result<()> {
+    let mut screen = io::stderr().lock();
+    write!(screen, "{}", redactor().text(question, Ansi::Keep))?;
+    screen.flush()
+}
+
+/// What another program said goes on as it is, but a terminal is not acted upon.
+pub(crate) fn pass_on(stream: Stream, bytes: &Redacted<Vec<u8>>) -> io::Result<()> {
+    let plain = is_screen(stream).then(|| unacted(bytes.get()));
+    let bytes = plain.as_ref().map_or(bytes.get().as_slice(), |text| text.as_bytes());
+    match stream {
+        Stream::Data => {
+            io::stdout().write_all(bytes)?;
+            io::stdout().flush()
+        }
+        Stream::Talk => io::stderr().write_all(bytes),
+    }
+}
+
+/// What the reader of the command line has to say, and its colours.
+pub(crate) fn usage(error: &clap::Error) {
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        let _ = write!(anstream::stderr().lock(), "{}", redactor().text(&text, Ansi::Keep));
+    } else {
+        data(&text);
+    }
+}
+
+/// Has a panic told as everything else is.
+pub(crate) fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        say(&format!("thread '{}' {panic}", thread.name().unwrap_or("of no name")));
+    }));
+}
+
 fn data(text: &str) {
+    let text = redactor().text(text, Ansi::Keep);
     // A closed pipe is the reader's way to say "enough".
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = anstream::stdout().lock().write_all(text.get().as_bytes());
 }
 
 fn say(text: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", redactor().text(text, Ansi::Keep));
+}
+
+fn unacted(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| line.split('\t').map(ao_tree::shown).collect::<Vec<_>>().join("\t"))
+        .collect();
+    lines.join("\n")
 }

@@ -230,6 +230,10 @@ impl Place {
         Ok(Opened { index: Index { reader }, state, left, unwritten })
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the words of the corpus and where they stand, for nobody but ao"
+    )]
     fn write(&self, image: &mut Image) -> io::Result<()> {
         ao_tree::make_folders(&self.agents, FOLDER)?;
         let ignore = self.agents.join(FOLDER).join(".gitignore");

@@ -22,8 +22,10 @@ pub struct Authorization {
     pub placeholder: String,
     /// As it stands in the header.
     pub(super) value: Hidden,
-    /// What must not come back: the value without the word for its scheme.
+    /// The value without the word for its scheme.
     pub(super) secret: Hidden,
+    /// What must not come back: the secret, however it is written.
+    pub(super) echoes: Vec<Hidden>,
     pub(super) way: Way,
 }
 
@@ -51,11 +53,12 @@ pub enum BadAuthorization {
 
 impl Authorization {
     /// `authorities` are certificates (DER) that this machine trusts. They are asked for only if the
-    /// host is not this machine.
+    /// host is not this machine. `forms` are all the ways of writing a secret down.
     pub fn new(
         grant: Grant,
         placeholder: String,
         value: &[u8],
+        forms: impl FnOnce(&[u8]) -> Vec<Vec<u8>>,
         authorities: impl FnOnce() -> Vec<Vec<u8>>,
     ) -> Result<Self, BadAuthorization> {
         let is_visible = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
@@ -82,7 +85,8 @@ impl Authorization {
         whole.bytes_mut()[..at].copy_from_slice(&SCHEME.as_bytes()[..at]);
         whole.bytes_mut()[at..].copy_from_slice(value);
         let secret = Hidden::new(&value[secret..]);
-        Ok(Self { grant, placeholder, value: whole, secret, way })
+        let echoes = forms(secret.bytes()).into_iter().map(Hidden::from).collect();
+        Ok(Self { grant, placeholder, value: whole, secret, echoes, way })
     }
 }
 
@@ -114,7 +118,13 @@ mod tests {
     use super::*;
 
     fn of(grant: &str, value: &[u8]) -> Result<Authorization, BadAuthorization> {
-        Authorization::new(grant.parse().unwrap(), "vault://x".into(), value, Vec::new)
+        Authorization::new(
+            grant.parse().unwrap(),
+            "vault://x".into(),
+            value,
+            |_| Vec::new(),
+            Vec::new,
+        )
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Looks for the secret in what comes back.
 
+use memchr::memmem;
+use zeroize::Zeroizing;
+
 use super::hidden::Hidden;
 
 /// A stream from the host, on its way into the cell. What could be the beginning of the secret is
 /// held back until it is clear that it is not.
 #[derive(Debug)]
-pub(super) struct Echo {
-    secret: Hidden,
-    held: Vec<u8>,
+pub(super) struct Echo<'a> {
+    forms: &'a [Hidden],
+    held: Zeroizing<Vec<u8>>,
 }
 
 /// What may go on.
@@ -18,27 +21,31 @@ pub(super) enum Heard {
     Secret,
 }
 
-impl Echo {
-    pub(super) fn of(secret: &Hidden) -> Self {
-        Self { secret: secret.clone(), held: Vec::new() }
+impl<'a> Echo<'a> {
+    /// Of a secret as it is, and in the other ways that it may be written in.
+    pub(super) fn of(forms: &'a [Hidden]) -> Self {
+        Self { forms, held: Zeroizing::default() }
     }
 
     pub(super) fn hear(&mut self, chunk: &[u8]) -> Heard {
-        let secret = self.secret.bytes();
-        let mut all = std::mem::take(&mut self.held);
+        let mut all = std::mem::take(&mut *self.held);
         all.extend_from_slice(chunk);
-        if all.windows(secret.len()).any(|window| window == secret) {
-            return Heard::Secret;
+        let mut kept = 0;
+        for form in self.forms.iter().map(Hidden::bytes) {
+            if memmem::find(&all, form).is_some() {
+                return Heard::Secret;
+            }
+            let longest = form.len().saturating_sub(1).min(all.len());
+            let begun = (kept + 1..=longest).rev().find(|count| all.ends_with(&form[..*count]));
+            kept = begun.unwrap_or(kept);
         }
-        let longest = secret.len().saturating_sub(1).min(all.len());
-        let kept = (1..=longest).rev().find(|count| all.ends_with(&secret[..*count]));
-        self.held = all.split_off(all.len() - kept.unwrap_or(0));
+        *self.held = all.split_off(all.len() - kept);
         Heard::Clean(all)
     }
 
     /// The stream has ended, so this is not the beginning of anything.
     pub(super) fn rest(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+        std::mem::take(&mut *self.held)
     }
 }
 
@@ -48,29 +55,31 @@ mod tests {
 
     #[test]
     fn a_secret_is_found_however_it_is_cut() {
-        let secret = Hidden::new(b"aabaabaac");
-        let text = b"xx aabaab aabaabaac yy";
-        for first in 0..text.len() {
-            for second in first..text.len() {
-                let mut echo = Echo::of(&secret);
-                let mut out = Vec::new();
-                let mut is_found = false;
-                for part in [&text[..first], &text[first..second], &text[second..]] {
-                    match echo.hear(part) {
-                        Heard::Clean(bytes) if !is_found => out.extend(bytes),
-                        Heard::Clean(_) => {}
-                        Heard::Secret => is_found = true,
+        let forms = [Hidden::new(b"aabaabaac"), Hidden::new(b"6161")];
+        for text in [b"xx aabaab aabaabaac yy".as_slice(), b"xx aabaab 6161 yy"] {
+            for first in 0..text.len() {
+                for second in first..text.len() {
+                    let mut echo = Echo::of(&forms);
+                    let mut out = Vec::new();
+                    let mut is_found = false;
+                    for part in [&text[..first], &text[first..second], &text[second..]] {
+                        match echo.hear(part) {
+                            Heard::Clean(bytes) if !is_found => out.extend(bytes),
+                            Heard::Clean(_) => {}
+                            Heard::Secret => is_found = true,
+                        }
                     }
+                    assert!(is_found, "{first} {second}");
+                    assert!(b"xx aabaab ".starts_with(&out[..]), "{first} {second}");
                 }
-                assert!(is_found, "{first} {second}");
-                assert!(b"xx aabaab ".starts_with(&out[..]), "{first} {second}");
             }
         }
     }
 
     #[test]
     fn everything_else_goes_on_at_once() {
-        let mut echo = Echo::of(&Hidden::new(b"secret"));
+        let forms = [Hidden::new(b"secret")];
+        let mut echo = Echo::of(&forms);
         assert_eq!(echo.hear(b"data: 1\n"), Heard::Clean(b"data: 1\n".to_vec()));
         assert_eq!(echo.hear(b"sec"), Heard::Clean(Vec::new()));
         assert_eq!(echo.hear(b"ond"), Heard::Clean(b"second".to_vec()));

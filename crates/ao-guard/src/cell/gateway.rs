@@ -119,8 +119,14 @@ mod tests {
 
     fn rewrite(head: &str) -> Result<String, &'static str> {
         let grant = "127.0.0.1:8080".parse().unwrap();
-        let authorization =
-            Authorization::new(grant, "vault://KEY".into(), b"s3cret-s3cret", Vec::new).unwrap();
+        let authorization = Authorization::new(
+            grant,
+            "vault://KEY".into(),
+            b"s3cret-s3cret",
+            |_| Vec::new(),
+            Vec::new,
+        )
+        .unwrap();
         rewritten(head, &authorization).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
     }
 

@@ -26,6 +26,12 @@ impl Hidden {
     }
 }
 
+impl From<Vec<u8>> for Hidden {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+}
+
 impl fmt::Debug for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hidden(***)")

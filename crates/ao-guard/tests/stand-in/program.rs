@@ -1,6 +1,8 @@
 //! A program that can be its own keeper, and that starts another for the tests which have to kill
 //! the one who started it.
 
+#![expect(clippy::disallowed_methods, reason = "a stand-in prints what its program said")]
+
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -21,7 +21,8 @@ pub(crate) fn fault(place: &str) -> Result<(), String> {
                 std::path::PathBuf::from(std::env::var_os("AO_NIGHT_GO").unwrap_or_default());
             let here = file.with_extension(place);
             // Whoever watches learns that the place was reached.
-            let _ = ao_tree::replace_cache(&here, b"");
+            let nothing = ao_vault::redactor().bytes(b"", ao_vault::Ansi::Keep);
+            let _ = ao_vault::out::replace_cache(&here, &nothing);
             for _ in 0..HANG.as_millis() / LOOK.as_millis() {
                 if file.exists() {
                     break;

@@ -10,7 +10,7 @@ use super::end::{put_iterations, top_delta};
 use super::records::read_back;
 use super::{Resume, StartError};
 use crate::clock::Clock;
-use crate::output::{LOG, Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::progress::STATUS;
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;
@@ -176,7 +176,7 @@ fn report_cut_off(
     summary.recommended = vec!["ao overnight start".into(), "ao tree log".into()];
     // The report names the log, and a run may be cut off before its first line.
     let line = format!("{} run {} had been cut off", clock.rfc3339(), summary.run_id);
-    ao_tree::append_line(&output.path(LOG), &line)?;
+    output.log(&line)?;
     output.write_json(SUMMARY_JSON, &summary)?;
     let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
     output.write(SUMMARY_MARKDOWN, text.as_bytes())?;

@@ -29,7 +29,7 @@ use crate::awake::Awake;
 use crate::clock::Clock;
 use crate::host::Host;
 use crate::iteration::{Measured, Work};
-use crate::output::{BadOutput, LOG, Output};
+use crate::output::{BadOutput, Output};
 use crate::progress::{Progress, STATUS, Teller, Watch};
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::Looked;
@@ -244,7 +244,8 @@ fn write_docs(agents: &std::path::Path) -> Result<(), StartError> {
         let path = agents.join("overnight/docs").join(name);
         let is_there = std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes());
         if !is_there {
-            ao_tree::replace_file(&path, text.as_bytes()).map_err(&fail)?;
+            let text = ao_vault::redactor().bytes(text.as_bytes(), ao_vault::Ansi::Strip);
+            ao_vault::out::replace_file(&path, &text).map_err(&fail)?;
         }
     }
     Ok(())
@@ -326,7 +327,7 @@ impl Run<'_> {
     /// A line in the log of the run. A log that cannot be written is no reason to stop.
     fn log(&self, line: &str) {
         let line = format!("{} {}", self.work.clock.rfc3339(), ao_tree::shown(line));
-        let _ = ao_tree::append_line(&self.output.path(LOG), &line);
+        let _ = self.output.log(&line);
     }
 
     fn stage(&mut self, stage: RunStage, doing: &str) {

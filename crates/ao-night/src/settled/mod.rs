@@ -15,6 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ao_contract::{Settled, format_duration};
+use ao_vault::{Ansi, out, redactor};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -94,7 +95,7 @@ fn look_once(agents: &Path, state: &Path, clock: Clock) -> std::io::Result<Looke
 /// The time that the file system gives to what is written now.
 fn time_of_files(state: &Path) -> std::io::Result<i128> {
     let probe = state.join(PROBE);
-    ao_tree::replace_cache(&probe, b"")?;
+    out::replace_cache(&probe, &redactor().bytes(b"", Ansi::Keep))?;
     let written = std::fs::symlink_metadata(&probe)?.modified()?;
     ao_tree::remove_cache(&probe)?;
     let since = written.duration_since(std::time::UNIX_EPOCH);
@@ -127,7 +128,8 @@ pub(crate) fn keep(state: &Path, mut settled: Settled) -> std::io::Result<()> {
     settled.digest = digest(&settled).unwrap_or_default();
     let mut bytes = serde_json::to_vec(&settled)?;
     bytes.push(b'\n');
-    ao_tree::replace_cache(&state.join(FILE), &bytes)
+    // If a value was taken out of it, its digest is wrong, and the next night is a whole one.
+    out::replace_cache(&state.join(FILE), &redactor().bytes(&bytes, Ansi::Keep))
 }
 
 fn digest(settled: &Settled) -> Option<String> {

@@ -27,6 +27,10 @@ impl Contents {
         &self.entries
     }
 
+    pub(super) fn into_entries(self) -> BTreeMap<Name, Secret> {
+        self.entries
+    }
+
     pub(super) fn put(&mut self, name: Name, secret: Secret) -> Result<Change> {
         let change = match self.entries.get(&name) {
             Some(old) if *old == secret => return Ok(Change::Same),

@@ -26,6 +26,8 @@ const GIT: &str = ".git";
 pub struct Files {
     pub identity: PathBuf,
     pub vault: PathBuf,
+    /// The folder of messages that were sealed: see [`crate::shelf`].
+    pub kept: PathBuf,
     /// Who has to own them.
     pub user: u32,
 }
@@ -68,6 +70,11 @@ impl Files {
             self.private_folder(folder)?;
         }
         Ok(())
+    }
+
+    /// Whether one of the two files is there. One that this user cannot even look for is not ours.
+    pub fn is_begun(&self) -> bool {
+        [&self.identity, &self.vault].into_iter().any(|path| path.symlink_metadata().is_ok())
     }
 
     pub(super) fn is_there(&self, which: Which) -> Result<bool> {

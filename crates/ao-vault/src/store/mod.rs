@@ -4,7 +4,7 @@
 //! either file happens under one lock, and each is replaced whole.
 //!
 //! A rotation touches both. It first adds the new identity before the old one, then encrypts the
-//! values to the new one, then takes the old one away: at every moment the identities that stand in
+//! values to the new one, then the messages that are kept, then takes the old one away: at every moment the identities that stand in
 //! the file open what stands in the other. One that was killed is finished by whoever writes next.
 
 mod contents;
@@ -12,6 +12,7 @@ mod error;
 mod files;
 mod identity;
 mod lock;
+mod message;
 mod sealed;
 
 use crate::name::Name;
@@ -23,6 +24,7 @@ pub use error::Error;
 pub use files::{Files, Which};
 use identity::Identities;
 use lock::{Lock, Mode};
+pub use message::{seal_message, unseal_message};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -96,9 +98,8 @@ impl Store {
     }
 
     /// Everything that must not be seen, for whoever looks for it.
-    pub fn values(&self) -> Vec<(Name, Secret)> {
-        let entries = self.contents.entries().iter();
-        entries.map(|(name, secret)| (name.clone(), secret.clone())).collect()
+    pub fn into_values(self) -> impl Iterator<Item = (Name, Secret)> {
+        self.contents.into_entries().into_iter()
     }
 }
 
@@ -120,6 +121,7 @@ pub fn rotate(files: &Files) -> Result<usize> {
     let both = identities.with_fresh();
     both.write(files)?;
     sealed::write(files, &both, &contents)?;
+    message::seal_anew(files, &both)?;
     both.newest().write(files)?;
     Ok(contents.entries().len())
 }
@@ -132,6 +134,7 @@ fn change(files: &Files, act: impl FnOnce(&mut Contents) -> Result<Change>) -> R
         sealed::write(files, &identities, &contents)?;
     }
     if identities.is_rotating() {
+        message::seal_anew(files, &identities)?;
         // Now that nothing is encrypted to the old one any more.
         identities.newest().write(files)?;
     }

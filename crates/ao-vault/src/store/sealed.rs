@@ -3,7 +3,7 @@
 //! What is encrypted can be forged by whoever knows the public key, so there is a seal in it that
 //! only the identity can make, over everything that follows it.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
 use age::{DecryptError, Decryptor, Encryptor, Identity, Recipient};
 use zeroize::Zeroizing;
@@ -22,20 +22,37 @@ const HEAD_BYTES: usize = HEAD.len() + SEAL_BYTES + 1;
 pub(super) fn read(files: &Files, identities: &Identities) -> Result<Contents> {
     let damaged = |why| Error::Damaged { path: files.vault.clone(), why };
     let bytes = files.read(Which::Vault)?;
-    let bytes: &[u8] = &bytes;
-    let decryptor = Decryptor::new_buffered(bytes)
-        .map_err(|_| damaged("it does not begin as a file of age does"))?;
-    let all = identities.all().iter().map(|identity| identity as &dyn Identity);
-    let mut reader = decryptor.decrypt(all).map_err(|error| match error {
-        DecryptError::NoMatchingKeys => {
+    let plain = decrypt(identities, &bytes).map_err(|closed| match closed {
+        Closed::Foreign => {
             Error::Foreign { vault: files.vault.clone(), identity: files.identity.clone() }
         }
-        _ => damaged("its beginning was changed"),
+        Closed::Damaged(why) => damaged(why),
     })?;
-    let mut plain = Zeroizing::new(Vec::with_capacity(bytes.len()));
-    reader.read_to_end(&mut plain).map_err(|_| damaged("it was cut or changed"))?;
     let rest = opened(&plain, identities).ok_or_else(|| damaged("its seal is not ours"))?;
     Contents::parse(rest).ok_or_else(|| damaged("its content is not of this version"))
+}
+
+/// Why it does not open.
+pub(super) enum Closed {
+    Foreign,
+    Damaged(&'static str),
+}
+
+/// All of it, or nothing.
+pub(super) fn decrypt(
+    identities: &Identities,
+    sealed: &[u8],
+) -> std::result::Result<Zeroizing<Vec<u8>>, Closed> {
+    let decryptor = Decryptor::new_buffered(sealed)
+        .map_err(|_| Closed::Damaged("it does not begin as a file of age does"))?;
+    let all = identities.all().iter().map(|identity| identity as &dyn Identity);
+    let mut reader = decryptor.decrypt(all).map_err(|error| match error {
+        DecryptError::NoMatchingKeys => Closed::Foreign,
+        _ => Closed::Damaged("its beginning was changed"),
+    })?;
+    let mut plain = Zeroizing::new(Vec::with_capacity(sealed.len()));
+    reader.read_to_end(&mut plain).map_err(|_| Closed::Damaged("it was cut or changed"))?;
+    Ok(plain)
 }
 
 /// What stands behind a seal that one of the identities made.
@@ -51,20 +68,22 @@ fn opened<'a>(plain: &'a [u8], identities: &Identities) -> Option<&'a [u8]> {
 pub(super) fn write(files: &Files, identities: &Identities, contents: &Contents) -> Result<()> {
     let path = &files.vault;
     let body = contents.to_bytes();
-    let seal = blake3::keyed_hash(&identities.seal_key(), &body);
-    let recipient = identities.recipient();
-    let mut sealed = Vec::with_capacity(body.len() + 1024);
-    let mut encrypt = || -> std::io::Result<()> {
-        let recipients = std::iter::once(&recipient as &dyn Recipient);
-        let encryptor = Encryptor::with_recipients(recipients).map_err(std::io::Error::other)?;
-        let mut writer = encryptor.wrap_output(&mut sealed)?;
-        writer.write_all(HEAD.as_bytes())?;
-        writer.write_all(seal.to_hex().as_bytes())?;
-        writer.write_all(b"\n")?;
-        writer.write_all(&body)?;
-        writer.finish()?;
-        Ok(())
-    };
-    encrypt().map_err(at(path))?;
+    let seal = blake3::keyed_hash(&identities.seal_key(), &body).to_hex();
+    let parts = [HEAD.as_bytes(), seal.as_bytes(), b"\n", &body];
+    let sealed = encrypt(identities, &parts).map_err(at(path))?;
     ao_tree::replace_private(path, &sealed).map_err(at(path))
+}
+
+/// For whoever has the newest identity.
+pub(super) fn encrypt(identities: &Identities, parts: &[&[u8]]) -> io::Result<Vec<u8>> {
+    let recipient = identities.recipient();
+    let recipients = std::iter::once(&recipient as &dyn Recipient);
+    let encryptor = Encryptor::with_recipients(recipients).map_err(io::Error::other)?;
+    let mut sealed = Vec::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + 1024);
+    let mut writer = encryptor.wrap_output(&mut sealed)?;
+    for part in parts {
+        writer.write_all(part)?;
+    }
+    writer.finish()?;
+    Ok(sealed)
 }

@@ -4,6 +4,7 @@ use ao_contract::{Citation, CitationType, Exit, Extra, Finite, Maybe};
 use ao_corpus::Entry;
 use ao_corpus::lookup::{Given, Lookup, Source, lookup, tokens};
 use ao_corpus::search::{Asking, Hit, search};
+use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
 use super::library::{self, Library};
@@ -142,7 +143,7 @@ fn record(library: &Library, citations: &[Citation]) -> std::io::Result<()> {
     }
     for citation in citations {
         let line = serde_json::to_string(citation).map_err(std::io::Error::other)?;
-        ao_tree::append_line(&log, &line)?;
+        ao_vault::out::append_line(&log, &redactor().text(&line, Ansi::Keep))?;
     }
     Ok(())
 }

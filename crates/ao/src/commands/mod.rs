@@ -10,6 +10,7 @@ pub(crate) mod knowledge;
 mod library;
 pub(crate) mod lookup;
 pub(crate) mod metrics;
+pub(crate) mod notify;
 pub(crate) mod overnight;
 mod proposal;
 pub(crate) mod retrieval_bench;

@@ -111,6 +111,21 @@ impl Home {
     }
 }
 
+/// Makes a vault with these values in a folder that will be a home.
+pub(crate) fn keep_in(home: &Path, values: &[(&str, &str)]) {
+    let ao = |arguments: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ao"));
+        command.env_clear().env("HOME", home).args(arguments).stdout(Stdio::null());
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{arguments:?}");
+    };
+    ao(&["vault", "init"], "");
+    for (name, value) in values {
+        ao(&["vault", "write", name, "--exact"], value);
+    }
+}
+
 pub(crate) fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }

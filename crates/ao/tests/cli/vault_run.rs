@@ -28,17 +28,19 @@ fn with_key(home: &Home) {
 fn a_command_gets_what_was_granted_and_no_more() {
     for home in homes() {
         with_key(&home);
-        let ran = home.ao(&["--quiet", "vault", "run", "KEY", "--", "printenv", "KEY"]).expect(0);
-        assert_eq!(ran.stdout, format!("{VALUE}\n"), "{ran}");
-        let script = "echo \"$API\"; printenv KEY; printenv OTHER; env | grep -c granted; exit 7";
-        let ran = home
-            .ao(&["--quiet", "vault", "run", "KEY=API", "--", "/bin/sh", "-c", script])
-            .expect(7);
-        assert_eq!(ran.stdout, format!("{VALUE}\n0\n"), "{ran}");
-        let two =
-            ["--quiet", "vault", "run", "KEY=A", "OTHER=B", "--", "/bin/sh", "-c", "echo $A $B"];
-        let ran = home.ao(&two).expect(0);
-        assert_eq!(ran.stdout, format!("{VALUE} a value that was not granted\n"), "{ran}");
+        let run = |granted: &[&str], script: &str| {
+            let command = ["--", "/bin/sh", "-c", script];
+            home.ao(&[&["--quiet", "vault", "run"], granted, &command].concat())
+        };
+        // It has the value, and can only say it in a way of its own.
+        let ran = run(&["KEY"], "printenv KEY; printenv KEY | tr a-z A-Z").expect(0);
+        assert_eq!(ran.stdout, format!("***REDACTED***\n{}\n", VALUE.to_uppercase()), "{ran}");
+        let script = "echo \"$API\" | tr a-z A-Z; printenv KEY; printenv OTHER; env | grep -c granted; exit 7";
+        let ran = run(&["KEY=API"], script).expect(7);
+        assert_eq!(ran.stdout, format!("{}\n0\n", VALUE.to_uppercase()), "{ran}");
+        let ran = run(&["KEY=A", "OTHER=B"], "echo $A $B | tr a-z A-Z").expect(0);
+        let both = format!("{VALUE} a value that was not granted\n").to_uppercase();
+        assert_eq!(ran.stdout, both, "{ran}");
         let json = home.ao(&["--json", "vault", "run", "KEY", "--", "true"]).expect(0).json();
         assert_eq!(json["command"], "vault run");
     }

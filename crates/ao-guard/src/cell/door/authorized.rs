@@ -32,7 +32,7 @@ pub(super) fn authorized(
             return Err(error);
         }
     };
-    let mut echo = Echo::of(&authorization.secret);
+    let mut echo = Echo::of(&authorization.echoes);
     let mut into = inside;
     let mut came = |bytes: &[u8]| {
         if bytes.is_empty() {

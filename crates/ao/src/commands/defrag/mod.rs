@@ -20,7 +20,7 @@ use super::tree::outcome;
 use crate::cli::Global;
 use crate::config::Limits;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer, Stream};
 use crate::repo::{Repo, Writer};
 
 /// Merge copies, archive what is expired or superseded, and find what goes back and forth
@@ -83,7 +83,8 @@ pub(crate) fn run(
         let (planned, _) = planned(arguments, &repo, &door, printer)?;
         return explain::run(id, &planned, &door, printer);
     }
-    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !global.json;
+    let can_ask =
+        std::io::stdin().is_terminal() && printer::is_screen(Stream::Talk) && !global.json;
     if global.dry_run || !arguments.yes && !can_ask {
         let (door, _readers) = repo.read()?;
         let (planned, preview) = planned(arguments, &repo, &door, printer)?;

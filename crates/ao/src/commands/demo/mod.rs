@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use ao_contract::Exit;
 use ao_guard::{Bounds, How, Keeper, Program, Running};
 use ao_tree::{Disk, Door, Request, UndoScope};
+use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
 use crate::cli::Global;
@@ -157,8 +158,8 @@ impl Stage {
         let _lock = repo.lock(clock::now())?;
         door.apply(request("seed", "the corpus of the demo", corpus::seed()))?;
         let edits = root.join("edits.json");
-        ao_tree::replace_file(&edits, corpus::edits().to_string().as_bytes())
-            .map_err(|error| broken(&error))?;
+        let text = redactor().bytes(corpus::edits().to_string().as_bytes(), Ansi::Keep);
+        ao_vault::out::replace_file(&edits, &text).map_err(|error| broken(&error))?;
         let program = std::env::current_exe().map_err(|error| broken(&error))?;
         Ok(Self { repo, door, edits, program })
     }

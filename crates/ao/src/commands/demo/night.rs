@@ -1,6 +1,7 @@
 //! The last act of the demo: a whole night, and the report that it leaves.
 
 use ao_guard::{Keeper, Program};
+use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
 use super::{BOUNDS, Stage, broken, week};
@@ -40,8 +41,8 @@ impl Stage {
         let agents = self.repo.agents();
         ao_tree::make_folders(&agents, "ao").map_err(|error| broken(&error))?;
         let log = agents.join("ao/citations.jsonl");
-        ao_tree::replace_file(&log, week::citations().as_bytes())
-            .map_err(|error| broken(&error))?;
+        let text = redactor().bytes(week::citations().as_bytes(), Ansi::Keep);
+        ao_vault::out::replace_file(&log, &text).map_err(|error| broken(&error))?;
         printer.note(&format!(
             "{} `ao overnight start` over {files} files, some written down twice, and in the morning:\n",
             paint(STRONG, "7.")

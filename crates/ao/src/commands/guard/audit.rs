@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ao_contract::{Exit, GuardManifest};
 use ao_guard::audit::{self, Finding, Verdict, What};
 use ao_guard::{Grant, Owned, Sacred};
+use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -144,7 +145,8 @@ fn begin(root: &Path, file: &Path, global: &Global, printer: &Printer) -> Result
         ao_tree::make_folders(Path::new("/"), relative.trim_start_matches('/'))
             .map_err(|error| fail(&error))?;
         let text = serde_json::to_vec(&manifest).map_err(|error| fail(&error))?;
-        ao_tree::replace_file(&whole, &text).map_err(|error| fail(&error))?;
+        let text = redactor().bytes(&text, Ansi::Keep);
+        ao_vault::out::replace_file(&whole, &text).map_err(|error| fail(&error))?;
     }
     let (entries, unread) = (manifest.entries.len(), manifest.unread.len());
     let done = if global.dry_run { "Would keep" } else { "Kept" };

@@ -2,6 +2,7 @@
 
 use ao_contract::Exit;
 use ao_guard::cell::{Authorization, BadAuthorization, Grant};
+use ao_vault::redact::forms;
 use ao_vault::{Name, SCHEME, Store};
 
 use super::run::Options;
@@ -65,7 +66,7 @@ pub(super) fn resolve(options: &Options) -> Result<Vec<Authorization>, Failure> 
     for Wanted { grant, name } in wanted {
         let secret = store.get(&name).map_err(|error| vault::failure::of(&error))?;
         let placeholder = name.reference();
-        let made = Authorization::new(grant, placeholder, secret.expose(), authorities);
+        let made = Authorization::new(grant, placeholder, secret.expose(), forms, authorities);
         authorizations.push(made.map_err(|bad| refused(&name, &bad))?);
     }
     Ok(authorizations)

@@ -13,7 +13,7 @@ use super::hook::{Asked, Host};
 use crate::cli::Global;
 use crate::commands::agreed::agreed;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer, Stream};
 use crate::repo::Repo;
 
 /// However the hook ends that does not allow a call: hosts refuse on a 2 alone, and one of them only if
@@ -137,7 +137,7 @@ fn command(arguments: &Install, root: &Path) -> Result<String, Failure> {
 }
 
 /// `ao` where that is this very program, so that others can share the settings; its path elsewhere.
-fn program(root: &Path) -> Result<String, Failure> {
+pub(crate) fn program(root: &Path) -> Result<String, Failure> {
     let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).map_err(|error| {
         Failure::new(Exit::Failed, format!("where this program is cannot be said: {error}"))
     })?;
@@ -219,7 +219,7 @@ impl Change {
         let before = settings.text.clone().map(String::into_bytes);
         let diff = FileDiff { path: settings.file.into(), op, before, after }.unified();
         let can_ask =
-            std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !global.json;
+            std::io::stdin().is_terminal() && printer::is_screen(Stream::Talk) && !global.json;
         let told = |status: &str| json!({ "file": settings.file, "status": status, "diff": diff });
         if global.dry_run || !yes && !can_ask {
             printer.answer(name, told("preview"), &diff);

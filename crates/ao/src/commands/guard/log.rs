@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ao_contract::{GuardDecision, GuardLine};
 use ao_guard::{Effect, Refusal};
+use ao_vault::{Ansi, redactor};
 
 use crate::clock;
 use crate::repo::AGENTS;
@@ -54,7 +55,8 @@ pub(crate) fn note(root: &Path, asked: Asked<'_>, decided: &Result<Vec<Effect>, 
     if let Ok(text) = serde_json::to_string(&line)
         && ao_tree::make_folders(&agents, "ao").is_ok()
     {
-        let _ = ao_tree::append_note(&agents.join(FILE), &text, BYTES_MAX);
+        let text = redactor().text(&text, Ansi::Keep);
+        let _ = ao_vault::out::append_note(&agents.join(FILE), &text, BYTES_MAX);
     }
 }
 

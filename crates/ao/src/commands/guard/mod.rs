@@ -5,7 +5,7 @@ mod audit;
 mod auth;
 mod check;
 mod hook;
-mod install;
+pub(crate) mod install;
 mod kept;
 mod log;
 mod order;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
 use ao_guard::cell::{Cell, Limits, PathRefusal, Refusal, Scratch, Snapshot, admit, snapshot};
+use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
 use super::auth::{self, Wanted};
@@ -152,9 +153,10 @@ impl Order {
         if is_of_the_machine && agents.is_dir() {
             let line =
                 format!("{} {}\n", clock::now().rfc3339(), ao_tree::shown(&refusal.to_string()));
+            let line = redactor().bytes(line.as_bytes(), Ansi::Strip);
             // The refusal itself is told in any case.
             let _ = ao_tree::make_folders(&agents, FAILMARK_DIR)
-                .and_then(|()| ao_tree::replace_file(&agents.join(FAILMARK), line.as_bytes()));
+                .and_then(|()| ao_vault::out::replace_file(&agents.join(FAILMARK), &line));
         }
     }
 

@@ -1,7 +1,7 @@
 //! `ao guard run`: any command, in a cell.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use ao_contract::Exit;
 use ao_guard::cell::{Around, Floor, Grant, Refusal, Sink, Source, between, upper_writes};
+use ao_vault::redact::Writer;
+use ao_vault::{Ansi, Redacted, redactor};
 
 use super::answer::{self, Told};
 use super::kept::Kept;
@@ -17,7 +19,7 @@ use super::place;
 use crate::cli::Global;
 use crate::commands::vault::place::Where;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{self, Printer, Stream};
 use crate::repo::AGENTS;
 
 const NAMES_IN_WRITABLE: [&str; 2] = [".git", AGENTS];
@@ -107,6 +109,12 @@ fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "not a number of bytes, such as 8388608 or 8M".to_owned())
 }
 
+impl Arguments {
+    pub(crate) fn place(&self) -> &Where {
+        &self.options.vault
+    }
+}
+
 pub(crate) fn run(
     arguments: &Arguments,
     global: &Global,
@@ -141,25 +149,27 @@ pub(crate) fn carry_out(
         })?;
     }
     let before = order.look(&NAMES_IN_WRITABLE)?;
-    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let is_json = global.json;
+    let place = |stream| if is_json { Sunk::Kept(Kept::default()) } else { Sunk::On(stream) };
+    let redacted = |stream| redactor().writer(place(stream), Ansi::Keep);
+    let (mut stdout, mut stderr) = (redacted(Stream::Data), redacted(Stream::Talk));
     let enough = Arc::clone(&stop);
     // The only place that what a command says passes: what must not be seen is taken out here.
     let mut take = |source: Source, bytes: &[u8]| {
-        if is_json {
-            match source {
-                Source::Stdout => stdout.take(bytes),
-                Source::Stderr => stderr.take(bytes),
-            }
-        } else {
-            // A closed pipe is the reader's way to say "enough".
-            if pass_on(source, bytes).is_err() {
-                enough.store(true, Ordering::Relaxed);
-            }
+        let passed = match source {
+            Source::Stdout => stdout.write_all(bytes),
+            Source::Stderr => stderr.write_all(bytes),
+        };
+        // A closed pipe is the reader's way to say "enough".
+        if passed.is_err() {
+            enough.store(true, Ordering::Relaxed);
         }
     };
     let sink: &mut Sink<'_> = &mut take;
     let report = order.cell.run(Path::new("/proc/self/exe"), &scratch, sink, &stop);
+    // A closed pipe again.
+    let end = |writer: Writer<Sunk>| writer.finish().map(Sunk::kept).unwrap_or_default();
+    let (stdout, stderr) = (end(stdout), end(stderr));
     let report = match report {
         Ok(report) => {
             order.remove_failmark();
@@ -196,26 +206,27 @@ pub(crate) fn carry_out(
     Ok(answer::tell(command, &told, is_json, printer))
 }
 
-/// What the command says goes on as it is, but a terminal is not acted upon.
-fn pass_on(source: Source, bytes: &[u8]) -> std::io::Result<()> {
-    match source {
-        Source::Stdout if std::io::stdout().is_terminal() => {
-            std::io::stdout().write_all(plain(bytes).as_bytes())
-        }
-        Source::Stdout => std::io::stdout().write_all(bytes),
-        Source::Stderr if std::io::stderr().is_terminal() => {
-            std::io::stderr().write_all(plain(bytes).as_bytes())
-        }
-        Source::Stderr => std::io::stderr().write_all(bytes),
-    }?;
-    std::io::stdout().flush()
+/// Where what the command says ends up: on our own streams, or in the answer.
+enum Sunk {
+    On(Stream),
+    Kept(Kept),
 }
 
-fn plain(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<String> = text
-        .split('\n')
-        .map(|line| line.split('\t').map(ao_tree::shown).collect::<Vec<_>>().join("\t"))
-        .collect();
-    lines.join("\n")
+impl Sunk {
+    fn kept(self) -> Kept {
+        match self {
+            Self::On(_) => Kept::default(),
+            Self::Kept(kept) => kept,
+        }
+    }
+}
+
+impl ao_vault::redact::Sink for Sunk {
+    fn take(&mut self, bytes: &Redacted<Vec<u8>>) -> std::io::Result<()> {
+        match self {
+            Self::Kept(kept) => kept.take(bytes.get()),
+            Self::On(stream) => printer::pass_on(*stream, bytes)?,
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,6 @@
 //! `ao overnight report`
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use ao_contract::{Exit, RunStatus, Summary};
@@ -15,7 +14,7 @@ use super::summary_file::SummaryFile;
 use crate::cli::Global;
 use crate::config;
 use crate::failure::Failure;
-use crate::printer::{BAD, DOUBT, FAINT, Printer, STRONG, paint};
+use crate::printer::{self, BAD, DOUBT, FAINT, Printer, STRONG, Stream, paint};
 use crate::repo::{AGENTS, Repo, STATE};
 
 /// Where nobody says how wide it is.
@@ -169,7 +168,7 @@ fn value(file: &SummaryFile, as_read: &Value, run: Run) -> Result<Value, Failure
 }
 
 fn columns() -> usize {
-    let is_seen = std::io::stdout().is_terminal();
+    let is_seen = printer::is_screen(Stream::Data);
     let size = is_seen.then(terminal_size::terminal_size).flatten();
     size.map_or(COLUMNS, |(width, _)| usize::from(width.0))
 }

@@ -1,7 +1,6 @@
 //! `ao overnight status`: what a run is doing, from another terminal.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use ao_contract::{Exit, RunNow, format_duration};
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{FAINT, Printer, STRONG, paint};
+use crate::printer::{self, FAINT, Printer, STRONG, Stream, paint};
 use crate::repo::Repo;
 
 /// How often a run is looked at.
@@ -79,7 +78,7 @@ fn text(now: Option<&RunNow>) -> String {
         now.stage.name(),
         ao_tree::shown(&now.doing),
     );
-    if std::io::stdout().is_terminal() {
+    if printer::is_screen(Stream::Data) {
         text.push_str(&paint(FAINT, &format!("  {left} left, process {}\n", now.process)));
     }
     for found in &now.found {

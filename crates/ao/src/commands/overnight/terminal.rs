@@ -1,14 +1,11 @@
 //! Progress on a terminal, and quiet lines elsewhere.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use ao_contract::{RunNow, RunStage, format_duration};
 use ao_night::Watch;
 
-use crate::printer::{FAINT, Printer, STRONG, paint};
-
-const CLEAR_LINE: &str = "\r\x1b[2K";
+use crate::printer::{self, FAINT, Printer, STRONG, Stream, paint};
 
 pub(super) struct Terminal<'a> {
     printer: &'a Printer,
@@ -20,14 +17,14 @@ pub(super) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(printer: &'a Printer) -> Self {
-        let is_screen = std::io::stderr().is_terminal() && !printer.is_quiet();
+        let is_screen = printer::is_screen(Stream::Talk) && !printer.is_quiet();
         Self { printer, is_screen, line: String::new(), told: None, found: 0 }
     }
 
     /// Takes the line of progress away.
     pub(super) fn end(&mut self) {
         if self.is_screen && !self.line.is_empty() {
-            let _ = write!(std::io::stderr(), "{CLEAR_LINE}");
+            printer::progress("");
             self.line.clear();
         }
     }
@@ -50,8 +47,7 @@ impl Watch for Terminal<'_> {
                 paint(FAINT, &format!("({left} left)"))
             );
             if line != self.line {
-                let _ = write!(anstream::stderr(), "{CLEAR_LINE}{line}");
-                let _ = std::io::stderr().flush();
+                printer::progress(&line);
                 self.line = line;
             }
         } else if self.told != Some((now.stage, now.iteration)) {

@@ -1,7 +1,7 @@
 //! A value, as a person types it or a program writes it.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 
 use ao_contract::Exit;
 use ao_vault::{Name, VALUE_BYTES_MAX};
@@ -11,6 +11,7 @@ use rustix::termios::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::failure::Failure;
+use crate::printer;
 
 /// What becomes of a line end at the end of standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +74,7 @@ fn typed(mut terminal: &File, name: &Name) -> io::Result<Option<Zeroizing<Vec<u8
     silent.special_codes[SpecialCodeIndex::VTIME] = 0;
     let restored = Restored { terminal, before };
     tcsetattr(terminal, OptionalActions::Flush, &silent)?;
-    let mut asked = io::stderr();
-    write!(asked, "Value of {name} (not shown): ")?;
+    printer::ask(&format!("Value of {name} (not shown): "))?;
     let mut line = Zeroizing::new(Vec::with_capacity(VALUE_BYTES_MAX + 1));
     let mut byte = [0];
     let is_whole = loop {
@@ -92,7 +92,7 @@ fn typed(mut terminal: &File, name: &Name) -> io::Result<Option<Zeroizing<Vec<u8
     };
     byte.zeroize();
     drop(restored);
-    writeln!(asked)?;
+    printer::ask("\n")?;
     Ok(is_whole.then_some(line))
 }
 

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 const FOLDER: &str = "ao";
 const IDENTITY: &str = "identity.txt";
 const VAULT: &str = "vault.age";
+const KEPT: &str = "sealed";
 const IDENTITY_VARIABLE: &str = "AO_VAULT_IDENTITY";
 const VAULT_VARIABLE: &str = "AO_VAULT_FILE";
 /// Too small for a core, and the one number that also keeps the kernel from piping one to a
@@ -42,8 +43,8 @@ impl Where {
             None => own("XDG_DATA_HOME", ".local/share").map(|folder| folder.join(VAULT)),
         };
         let user = rustix::process::geteuid().as_raw();
-        match (identity, vault) {
-            (Some(identity), Some(vault)) => Ok(Files { identity, vault, user }),
+        match (identity, vault, kept()) {
+            (Some(identity), Some(vault), Some(kept)) => Ok(Files { identity, vault, kept, user }),
             _ => Err(Failure::new(
                 Exit::Preflight,
                 "there is no place for the vault: HOME is not set",
@@ -53,14 +54,23 @@ impl Where {
     }
 }
 
-/// Everything of the vault that a cell must not show, for what was typed and for what is usual.
-pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
+/// The usual vault, and the one that was typed if it is another.
+pub(crate) fn all(typed: Option<&Where>) -> Vec<Files> {
     let usual = Where {
         identity: std::env::var_os(IDENTITY_VARIABLE).map(PathBuf::from),
         vault: std::env::var_os(VAULT_VARIABLE).map(PathBuf::from),
     };
+    let mut all: Vec<_> =
+        [Some(&usual), typed].into_iter().flatten().filter_map(|one| one.files().ok()).collect();
+    all.dedup();
+    all
+}
+
+/// Everything of the vault that a cell must not show, for what was typed and for what is usual.
+pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    for files in [Some(&usual), typed].into_iter().flatten().filter_map(|one| one.files().ok()) {
+    for files in all(typed) {
+        paths.push(files.kept);
         for path in [files.identity, files.vault] {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let name = name.to_string_lossy();
@@ -70,6 +80,11 @@ pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
         }
     }
     paths
+}
+
+/// Where messages are that were replaced, whichever vault they are sealed for.
+pub(crate) fn kept() -> Option<PathBuf> {
+    own("XDG_STATE_HOME", ".local/state").map(|folder| folder.join(KEPT))
 }
 
 fn own(variable: &str, beneath_home: &str) -> Option<PathBuf> {

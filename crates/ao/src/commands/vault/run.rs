@@ -7,6 +7,7 @@ use ao_vault::Store;
 
 use super::failure;
 use super::granted::Granted;
+use super::place::Where;
 use crate::cli::Global;
 use crate::commands::guard::{self, Options, Order};
 use crate::failure::Failure;
@@ -36,6 +37,12 @@ pub(crate) struct Arguments {
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+impl Arguments {
+    pub(crate) fn place(&self) -> &Where {
+        &self.options.vault
+    }
 }
 
 pub(super) fn run(

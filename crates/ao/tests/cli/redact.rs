@@ -1,0 +1,103 @@
+//! A known value does not come out, whichever way it would.
+
+use std::fs;
+use std::path::Path;
+
+use crate::repo::{Ran, TestRepo};
+
+const VALUE: &str = "tr0ub4dor and/3";
+const MARK: &str = "***REDACTED***";
+/// As `base64`, `xxd -p`, and an address have it.
+const FORMS: [&str; 4] =
+    [VALUE, "dHIwdWI0ZG9yIGFuZC8z", "747230756234646f7220616e642f33", "tr0ub4dor%20and%2F3"];
+
+fn run(repo: &TestRepo, value: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let home = tempfile::tempdir().unwrap();
+    crate::vault::keep_in(home.path(), &[("db", value)]);
+    let mut command = repo.command(arguments);
+    command.env("HOME", home.path()).env("PATH", std::env::var_os("PATH").unwrap());
+    command.envs(variables.iter().copied());
+    Ran::of(command.output().unwrap())
+}
+
+fn files(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// proves: SCO-08
+#[test]
+fn a_program_in_a_cell_cannot_say_it() {
+    let repo = TestRepo::new();
+    for form in FORMS {
+        let (front, back) = form.split_at(form.len() / 2);
+        // In one piece, in two writes, and on two lines.
+        let script = format!(
+            "printf 'a %s b\\n' '{form}'; printf '%s' '{front}'; sleep 0.2; printf '%s\\n' '{back}'; \
+             printf '%s\\n%s\\n' '{front}' '{back}' >&2"
+        );
+        for json in [false, true] {
+            let mut arguments = vec!["guard", "run", "--", "sh", "-c", &script];
+            if json {
+                arguments.insert(0, "--json");
+            }
+            let ran = run(&repo, VALUE, &arguments, &[]).expect(0);
+            let all = format!("{ran}");
+            assert!(all.contains("a ***REDACTED*** b") && !all.contains(form), "{all}");
+            assert_eq!(all.matches(MARK).count(), 3, "{all}");
+            assert!(!all.contains(back), "{all}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_and_a_night_do_not_say_it() {
+    let repo = TestRepo::new();
+    let arguments = ["overnight", "start", "--max-iterations", "1"];
+    let value = "panic was asked for";
+    let ran = run(&repo, value, &arguments, &[("AO_NIGHT_FAULT", "panic-ingest")]);
+    assert!(ran.code != 0 && ran.stderr.contains(&format!("a {MARK} in ingest")), "{ran}");
+    let mut written = Vec::new();
+    files(&repo.state(""), &mut written);
+    let texts = written
+        .iter()
+        .map(|path| (path, String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()));
+    let texts: Vec<_> = texts.collect();
+    for (path, text) in &texts {
+        assert!(!text.contains(value), "{}", path.display());
+    }
+    let has =
+        |name: &str| texts.iter().any(|(path, text)| path.ends_with(name) && text.contains(MARK));
+    assert!(has("latest/summary.json") && has("latest/summary.md") && has("latest/overnight.log"));
+    let summary = fs::read(repo.state("latest/summary.json")).unwrap();
+    ao_contract::check("summary", &serde_json::from_slice(&summary).unwrap()).unwrap();
+}
+
+#[test]
+fn neither_answers_nor_usage_errors_nor_logs_say_it() {
+    let repo = TestRepo::new();
+    repo.write(
+        "learnings/k.md",
+        &format!("---\nid: keyring\n---\n# The key is {VALUE}\n\nIt is {VALUE}.\n"),
+    );
+    for arguments in [
+        ["show", "keyring"].as_slice(),
+        &["--json", "show", "keyring"],
+        &["search", "key"],
+        &["lookup", "key"],
+        &["tree", "undo", VALUE],
+        &[VALUE],
+        &["guard", "check", "--scope", "src", VALUE],
+    ] {
+        let ran = run(&repo, VALUE, arguments, &[]);
+        assert!(!format!("{ran}").contains(VALUE), "{arguments:?}: {ran}");
+        assert!(format!("{ran}").contains(MARK), "{arguments:?}: {ran}");
+    }
+    let mut written = Vec::new();
+    files(&repo.agents().join("ao"), &mut written);
+    for path in written.iter().filter(|path| path.extension().is_some_and(|kind| kind == "jsonl")) {
+        assert!(!fs::read_to_string(path).unwrap().contains(VALUE), "{}", path.display());
+    }
+}
