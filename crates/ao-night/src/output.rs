@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ao_contract::Summary;
+use ao_vault::scan::{value_without_keys, without_keys};
 use ao_vault::{Ansi, Redacted, out, redactor};
 use serde::Serialize;
 use serde_json::Value;
@@ -147,11 +148,14 @@ impl Output {
 
     /// Writes one artifact whole; gives its path as the summary names it.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
-        self.put(name, &redactor().bytes(bytes, Ansi::Strip))
+        let text = String::from_utf8_lossy(bytes);
+        self.put(name, &redactor().bytes(without_keys(&text).as_bytes(), Ansi::Strip))
     }
 
     pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
-        self.put(name, &redactor().json(value)?)
+        let mut value = serde_json::to_value(value)?;
+        value_without_keys(&mut value);
+        self.put(name, &redactor().json(&value)?)
     }
 
     fn put(&self, name: &str, bytes: &Redacted<Vec<u8>>) -> io::Result<String> {
@@ -165,7 +169,7 @@ impl Output {
 
     /// A line in the log of the run.
     pub(crate) fn log(&self, line: &str) -> io::Result<()> {
-        out::append_line(&self.path(LOG), &redactor().text(line, Ansi::Strip))
+        out::append_line(&self.path(LOG), &redactor().text(&without_keys(line), Ansi::Strip))
     }
 
     pub(crate) fn iteration(run_id: &str, index: u32) -> String {

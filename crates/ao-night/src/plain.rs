@@ -3,6 +3,8 @@
 
 use ao_corpus::looks_secret;
 use ao_tree::shown;
+use ao_vault::scan::without_keys;
+use ao_vault::{Ansi, redactor};
 
 pub(crate) const TITLE_CHARS_MAX: usize = 200;
 /// One piece of evidence, or one reason.
@@ -15,6 +17,8 @@ pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
     if let Some(what) = looks_secret(text) {
         return format!("(left out: it looks as if it held {what})");
     }
+    // Here already: what a title says is cut, and becomes the name of a file.
+    let text = redactor().text(&without_keys(text), Ansi::Keep).into_inner();
     // Longer texts are cut before they are looked at letter by letter.
     let start: String = text.chars().take(chars_max.saturating_mul(4)).collect();
     let words: Vec<&str> = start.split_whitespace().collect();

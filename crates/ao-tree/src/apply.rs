@@ -9,7 +9,7 @@ use std::time::Duration;
 use ao_contract::{Change, Conflict, Fitness, Method};
 
 use crate::diff::FileDiff;
-use crate::door::{CONFLICTS, Door};
+use crate::door::{CONFLICTS, Door, Doubt, NO_DOUBT};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::lock::exclusive;
@@ -18,6 +18,7 @@ use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
 use crate::script::{Origin, Script, Work};
 use crate::snapshot::{Left, Part, Snapshot};
 use crate::stage::Room;
+use crate::undo::UndoPlan;
 
 /// Directory entries and journal blocks that the file system needs beside the bytes.
 const ENTRY_BYTES: u64 = 96;
@@ -107,7 +108,8 @@ impl<F: Fs> Door<F> {
         self.check_new_id(&request.id)?;
         let first = self.snapshot(|_| true)?;
         let left = first.left.clone();
-        let mut plan = self.plan(std::mem::take(&mut request.edits), &first)?;
+        let doubt = if request.undo_of.is_empty() { self.doubt } else { NO_DOUBT };
+        let mut plan = self.plan(std::mem::take(&mut request.edits), &first, doubt)?;
         plan.clashes.extend(clashes);
         if plan.touched.is_empty() && plan.clashes.is_empty() {
             return Ok(unchanged(&request, plan, left, Vec::new()));
@@ -140,8 +142,17 @@ impl<F: Fs> Door<F> {
 
     /// What [`Door::apply`] would do now; nothing is written.
     pub fn preview(&self, edits: Vec<Edit>) -> Result<Preview> {
+        self.preview_with(edits, self.doubt)
+    }
+
+    /// What [`Door::undo`] would do now; nothing is written.
+    pub fn preview_undo(&self, plan: &UndoPlan) -> Result<Preview> {
+        self.preview_with(plan.edits.clone(), NO_DOUBT)
+    }
+
+    fn preview_with(&self, edits: Vec<Edit>, doubt: Doubt) -> Result<Preview> {
         let snapshot = self.snapshot(|_| true)?;
-        let mut plan = self.plan(edits, &snapshot)?;
+        let mut plan = self.plan(edits, &snapshot, doubt)?;
         let refused = refused(&mut plan);
         Ok(Preview {
             changes: plan.touched.iter().map(|(path, touched)| touched.change(path)).collect(),
@@ -154,7 +165,7 @@ impl<F: Fs> Door<F> {
     /// What [`Door::apply`] would refuse now, or leave as it stands; nothing is written.
     pub fn refusals(&self, edits: Vec<Edit>) -> Result<Vec<Refused>> {
         let snapshot = self.snapshot(|_| true)?;
-        Ok(refused(&mut self.plan(edits, &snapshot)?))
+        Ok(refused(&mut self.plan(edits, &snapshot, self.doubt)?))
     }
 
     /// `None` when others left nothing to do.

@@ -29,12 +29,26 @@ pub struct Door<F: Fs> {
     pub(crate) device: u64,
     /// Where readers wait while a commit is published; a simulated tree has none.
     pub(crate) commit_lock: Option<PathBuf>,
+    /// What is asked of every content that is new to a file.
+    pub(crate) doubt: Doubt,
 }
+
+/// Says why bytes may not come into the tree, if they may not.
+pub type Doubt = fn(&[u8]) -> Option<&'static str>;
+
+pub(crate) const NO_DOUBT: Doubt = |_| None;
 
 impl<F: Fs> Door<F> {
     pub fn new(fs: F, layout: Layout) -> Result<Self> {
         let top = fs.stat_dir(&fs.top()).map_err(Error::io("look at the root"))?;
-        Ok(Self { fs, layout, device: top.device, commit_lock: None })
+        Ok(Self { fs, layout, device: top.device, commit_lock: None, doubt: NO_DOUBT })
+    }
+
+    /// Has every content that is new to a file looked at before it is let in. What is taken back was
+    /// there before, and is let in.
+    #[must_use]
+    pub fn doubting(self, doubt: Doubt) -> Self {
+        Self { doubt, ..self }
     }
 
     pub fn layout(&self) -> &Layout {

@@ -43,7 +43,7 @@ pub use apply::{Outcome, Preview, Request, Stop};
 pub use chained::{put_program, take_program};
 pub use diff::FileDiff;
 pub use disk::Disk;
-pub use door::Door;
+pub use door::{Door, Doubt};
 pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
 pub use layout::{Held, Layout};

@@ -6,7 +6,7 @@ use std::io;
 
 use ao_contract::{Change, ChangeOp, Conflict, Extra, Version};
 
-use crate::door::Door;
+use crate::door::{Door, Doubt};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::path::{TreePath, fold};
@@ -186,7 +186,7 @@ impl Plan {
 }
 
 impl<F: Fs> Door<F> {
-    pub(crate) fn plan(&self, edits: Vec<Edit>, snapshot: &Snapshot) -> Result<Plan> {
+    pub(crate) fn plan(&self, edits: Vec<Edit>, snapshot: &Snapshot, doubt: Doubt) -> Result<Plan> {
         let mut names = NewNames::default();
         let mut plan = Plan::default();
         let mut broken = BTreeMap::new();
@@ -194,8 +194,11 @@ impl<F: Fs> Door<F> {
             let (path, group) = (edit.path.clone(), edit.group.clone());
             match self.plan_one(edit, snapshot, &mut names, &plan)? {
                 Planned::Touch(path, touched) => {
-                    plan.touched.insert(path, touched);
-                    continue;
+                    let Some(why) = doubted(&touched, doubt) else {
+                        plan.touched.insert(path, touched);
+                        continue;
+                    };
+                    plan.refused.push(Refused { path: path.to_string(), why });
                 }
                 Planned::AsItIs => continue,
                 Planned::Refuse(why) => plan.refused.push(Refused { path: path.clone(), why }),
@@ -300,6 +303,13 @@ impl<F: Fs> Door<F> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Why the new content may not come in. What stands in the file already does not come in.
+fn doubted(touched: &Touched, doubt: Doubt) -> Option<String> {
+    let why = doubt(&touched.after.as_ref()?.bytes)?;
+    let is_there = touched.before.as_ref().is_some_and(|before| doubt(&before.bytes).is_some());
+    (!is_there).then(|| why.to_owned())
 }
 
 enum Planned {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ao_guard::{Bounds, How, Input, Keeper, Program};
 
-use crate::redact::{Ansi, MARK, Redacted, Redactor};
-use crate::scan::Scanner;
+use crate::redact::{Ansi, Redacted, Redactor};
+use crate::scan::{Scanner, taken_out};
 
 /// What is sent in place of a message that holds a secret.
 pub const REPLACED: &str = "[redacted by safety layer]";
@@ -32,21 +32,11 @@ pub fn judge(text: &str, scanner: &Scanner, redactor: &Redactor) -> Judged {
     // As people will see it: a colour in the middle of a key does not hide it.
     let stripped = Redactor::default().text(text, Ansi::Strip).into_inner();
     let mut rules = Vec::new();
-    let mut rest = stripped.clone().into_bytes();
     // Both: what a colour hides, and what a colour was only a letter of.
     for text in [text, stripped.as_str()] {
         rules.extend(scanner.scan(PATH, text.as_bytes()).into_iter().map(|found| found.rule));
     }
-    let mut found = scanner.scan(PATH, stripped.as_bytes());
-    found.sort_by_key(|finding| std::cmp::Reverse((finding.range.start, finding.range.end)));
-    let mut before = rest.len();
-    for finding in found {
-        let end = finding.range.end.min(before);
-        if finding.range.start < end {
-            rest.splice(finding.range.start..end, MARK.bytes());
-            before = finding.range.start;
-        }
-    }
+    let rest = taken_out(stripped.as_bytes(), scanner.scan(PATH, stripped.as_bytes()));
     rules.sort();
     rules.dedup();
     let without = redactor.text(&String::from_utf8_lossy(&rest), Ansi::Strip);

@@ -32,6 +32,13 @@ pub(crate) struct Repo {
     pub(crate) root: PathBuf,
 }
 
+/// Why bytes may not come into the tree.
+fn secret(bytes: &[u8]) -> Option<&'static str> {
+    ao_vault::redactor()
+        .is_in(bytes)
+        .then_some("it holds a value of the vault; name it `vault://NAME` instead")
+}
+
 impl Repo {
     /// The repository that was named, or the nearest one above the current directory: the first
     /// folder with `.agents/` or `.git` in it.
@@ -66,7 +73,7 @@ impl Repo {
     }
 
     pub(crate) fn door(&self) -> Result<Door<Disk>, Failure> {
-        Ok(Door::open_root(&self.agents(), layout())?)
+        Ok(Door::open_root(&self.agents(), layout())?.doubting(secret))
     }
 
     /// Takes the lock of a run; the second value says who had left it behind, if somebody had.

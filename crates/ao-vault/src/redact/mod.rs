@@ -127,6 +127,11 @@ impl Redactor {
         Writer { redactor: self.clone(), state: State::new(ansi), sink, out: Redacted(Vec::new()) }
     }
 
+    /// Whether a value stands in these bytes, in whatever form.
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        !self.is_empty() && !self.places(bytes).is_empty()
+    }
+
     /// Which values stand whole in these bytes, by their number, and where: each place once.
     pub(crate) fn places(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let found = escapes::Escapes::find(bytes, true);

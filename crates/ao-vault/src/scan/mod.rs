@@ -6,6 +6,7 @@
 mod expression;
 mod files;
 mod reach;
+mod report;
 mod rules;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ use crate::redact::{BadValues, Redactor};
 use crate::secret::Secret;
 use expression::Expression;
 pub use files::{FILE_BYTES_MAX, Found, Unread, walk};
+pub(crate) use report::taken_out;
+pub use report::{value_without_keys, without_keys};
 use rules::{Allow, Rule, Rules, Seen};
 
 /// The rule of the vault's own values.

@@ -101,3 +101,112 @@ fn neither_answers_nor_usage_errors_nor_logs_say_it() {
         assert!(!fs::read_to_string(path).unwrap().contains(VALUE), "{}", path.display());
     }
 }
+
+/// A home with one value in its vault, and a repository.
+struct Bed {
+    repo: TestRepo,
+    home: tempfile::TempDir,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let bed = Self { repo: TestRepo::new(), home: tempfile::tempdir().unwrap() };
+        crate::vault::keep_in(bed.home.path(), &[("db", VALUE)]);
+        bed
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.repo.command(arguments);
+        command.env("HOME", self.home.path()).env("PATH", std::env::var_os("PATH").unwrap());
+        Ran::of(command.output().unwrap())
+    }
+}
+
+/// What is there already may stay, may go and may come back; nothing brings it in.
+// proves: SCO-08
+#[test]
+fn no_command_brings_it_into_the_tree() {
+    let bed = Bed::new();
+    let old = format!("# Old\n\nIt has been {VALUE} since spring.\n");
+    bed.repo.write("learnings/old.md", &old);
+    for form in FORMS {
+        let edits = bed.repo.edits(&serde_json::json!([
+            { "op": "write", "path": "learnings/new.md", "content": format!("It is {form}.\n"),
+              "reason": format!("somebody said {VALUE}") },
+            { "op": "write", "path": "learnings/clean.md", "content": format!("Clean, not {}.\n", &form[..7]),
+              "reason": format!("somebody said {VALUE}"), "sources": [VALUE] },
+        ]));
+        let ran = bed.run(&["--json", "tree", "apply", &edits]);
+        let refused = ran.json()["refused"].to_string();
+        assert!(refused.contains("new.md") && refused.contains("value of the vault"), "{ran}");
+        assert!(!bed.repo.exists("learnings/new.md") && bed.repo.exists("learnings/clean.md"));
+        bed.run(&["tree", "undo"]).expect(0);
+    }
+    let longer = format!("{old}\nAnd since summer.\n");
+    let edits = bed.repo.edits(&serde_json::json!([
+        { "op": "write", "path": "learnings/old.md", "content": longer, "reason": "more" },
+    ]));
+    bed.run(&["tree", "apply", &edits]).expect(0);
+    let edits = bed.repo.edits(
+        &serde_json::json!([{ "op": "delete", "path": "learnings/old.md", "reason": "gone" }]),
+    );
+    bed.run(&["tree", "apply", &edits]).expect(0);
+    bed.run(&["--dry-run", "tree", "undo"]).expect(0);
+    bed.run(&["tree", "undo"]).expect(0);
+    assert_eq!(bed.repo.read("learnings/old.md"), longer);
+    let history = fs::read_to_string(bed.repo.state("history.jsonl")).unwrap();
+    assert!(history.lines().count() > 8 && !history.contains(VALUE), "{history}");
+}
+
+/// In titles, texts and names of a corpus, with nothing in the vault but one of them.
+// proves: REP-18
+#[test]
+fn no_secret_of_the_corpus_is_in_a_report() {
+    let bed = Bed::new();
+    let key = |prefix: &str, rest: &str| format!("{prefix}{rest}");
+    let secrets = [
+        VALUE.to_owned(),
+        key("ghp_", &"a1B2".repeat(9)),
+        key("glpat-", "a1B2c3D4e5F6g7H8i9J0"),
+        key("dop_v1_", &"3f9c8a71e5d204b6".repeat(4)),
+        key("hf_", "qWcRtYuPaSfGhJkLzXvBnMqErTyUoPdAsK"),
+        key("sk_live_", &"a1B2c3D4".repeat(3)),
+        format!(
+            "-----BEGIN RSA {}-----\n{}\n-----END RSA {0}-----",
+            "PRIVATE KEY",
+            "MIIEaB3x".repeat(12)
+        ),
+    ];
+    for (nth, secret) in secrets.iter().enumerate() {
+        for copy in ["a", "b"] {
+            let text = format!(
+                "---\nid: s{nth}{copy}\ncreated: 2026-03-01\nutility: 0.9\n---\n# Use {secret} \u{1b}[31mfor {nth}\n\n\
+                 The worker {nth} needs {secret} at port 54{nth}2, or the pool of {nth} runs dry.\n"
+            );
+            bed.repo.write(&format!("learnings/2026-03-0{}-s{nth}{copy}.md", nth + 1), &text);
+        }
+        let finding = format!(
+            "---\nseverity: high\nstatus: open\n---\n# Leak of {secret}\n\nSee {secret}.\n"
+        );
+        bed.repo.write(&format!("findings/f-2026-03-01-00{nth}.md"), &finding);
+    }
+    let ran = bed.run(&["overnight", "start", "--max-iterations", "2"]);
+    assert!(ran.code == 0 || ran.code == 3, "{ran}");
+    let said = bed.run(&["overnight", "report"]);
+    let mut written = Vec::new();
+    files(&bed.repo.state("latest"), &mut written);
+    assert!(written.len() > 5, "{written:?}");
+    let texts =
+        written.iter().map(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned());
+    for text in texts.chain([format!("{ran}"), format!("{said}")]) {
+        for secret in &secrets {
+            // A key is as good as told if most of it is.
+            let part = secret.get(secret.len() - 12..).unwrap();
+            assert!(!text.contains(part), "{part} in {text}");
+            // As it would be in the name of a file.
+            let part = part.to_lowercase().replace([' ', '/', '_'], "-");
+            assert!(!text.contains(&part), "{part} in {text}");
+        }
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ao_contract::{Edits, Exit};
 use ao_tree::{Action, Edit, Request, Seen};
+use ao_vault::{Ansi, redactor};
 
 use super::outcome;
 use crate::cli::Global;
@@ -94,7 +95,7 @@ pub(crate) fn run(
     }
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
-    let request = arguments.commit.request(&writer, limits, asked.why)?;
+    let request = arguments.commit.request(&writer, limits, without_secrets(&asked.why))?;
     let done = writer.door.apply(Request { edits, ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report("tree apply", &writer, &done, &expired, global, printer))
@@ -110,8 +111,15 @@ fn edit(asked: ao_contract::Edit) -> Edit {
             (path, Action::Delete, reason, sources, group, seen)
         }
     };
+    let reason = without_secrets(&reason);
+    let sources = sources.iter().map(|source| without_secrets(source)).collect();
     let seen = seen.map(|seen| if seen == "nothing" { Seen::Nothing } else { Seen::Hash(seen) });
     Edit { path, action, mode: None, reason, sources, group, seen }
+}
+
+/// What is said of an edit stands in the history; what it writes is the door's to look at.
+fn without_secrets(text: &str) -> String {
+    redactor().text(text, Ansi::Keep).into_inner()
 }
 
 fn read(file: &str) -> Result<Edits, Failure> {

@@ -44,7 +44,7 @@ pub(crate) fn run(
         let (door, _readers) = repo.read()?;
         let plan = door.plan_undo(id, scope)?;
         let conflicts: Vec<_> = plan.stays().collect();
-        let preview = door.preview(plan.edits.clone())?;
+        let preview = door.preview_undo(&plan)?;
         return Ok(outcome::preview("tree undo", &preview, &conflicts, printer));
     }
     let limits = Limits::read(&repo.root)?;
