@@ -19,13 +19,28 @@ pub fn without_keys(text: &str) -> Cow<'_, str> {
         Scanner::new(&[]).unwrap_or_else(|_| unreachable!("the rules are part of this program"))
     });
     let mut found = Vec::new();
-    rules.by_rules(PATH, text.as_bytes(), &mut found);
+    for text in [text.as_bytes(), &loosened(text)] {
+        rules.by_rules(PATH, text, &mut found);
+    }
     found.retain(|finding| finding.rule != GENERIC);
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
     let rest = taken_out(text.as_bytes(), found);
     Cow::Owned(String::from_utf8_lossy(&rest).into_owned())
+}
+
+/// The same length, with blanks for what stands behind a word in a sentence: the rules are made for
+/// programs and settings, where a key ends in a quote or a blank.
+fn loosened(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    for at in 0..bytes.len() {
+        let is_end = bytes.get(at + 1).is_none_or(|next| !next.is_ascii_alphanumeric());
+        if is_end && b".,:;!?)]}>*|".contains(&bytes[at]) {
+            bytes[at] = b' ';
+        }
+    }
+    bytes
 }
 
 /// The same with every string of a value.
@@ -66,6 +81,12 @@ mod tests {
         let key = format!("gh{}_{}", "p", "1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op9Qr0St1Uv2Wx");
         let text = format!("a {key} b {key}\n");
         assert_eq!(without_keys(&text), format!("a {MARK} b {MARK}\n"));
+        for (before, after) in
+            [("see ", "."), ("[", "]"), ("(", "), and"), ("**", "**"), ("<", ">:")]
+        {
+            let text = format!("{before}{key}{after}");
+            assert_eq!(without_keys(&text), format!("{before}{MARK}{after}"));
+        }
         let files = "see token.md, learnings-2026-x7f3a9.md and secret: notes-4f9a8b7c6d5e.md";
         assert_eq!(without_keys(files), files);
         let mut value = serde_json::json!({ "a": [{ "b": text }], "c": 1 });

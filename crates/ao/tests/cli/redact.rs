@@ -194,7 +194,7 @@ fn no_secret_of_the_corpus_is_in_a_report() {
             bed.repo.write(&format!("learnings/2026-03-0{}-s{nth}{copy}.md", nth + 1), &text);
         }
         let finding = format!(
-            "---\nseverity: high\nstatus: open\n---\n# Leak of {secret}\n\nSee {secret} there.\n"
+            "---\nseverity: high\nstatus: open\n---\n# Leak of {secret}\n\nSee {secret}.\n"
         );
         bed.repo.write(&format!("findings/f-2026-03-01-00{nth}.md"), &finding);
     }
