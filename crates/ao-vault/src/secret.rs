@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ao_guard::cell::FILLERS;
 use zeroize::Zeroizing;
 
 /// Shorter ones cannot be told from ordinary text: they would be redacted everywhere, or nowhere.
@@ -17,7 +18,7 @@ pub enum BadValue {
     #[error("the value is empty")]
     Empty,
     #[error(
-        "the value has {0} bytes (spaces and line ends after them not counted), and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
+        "the value has {0} bytes (line breaks, backslashes and blanks at the end not counted), and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
     )]
     Short(usize),
     #[error("the value has more than 1 MiB")]
@@ -27,11 +28,9 @@ pub enum BadValue {
 impl Secret {
     /// Takes a value that may be kept.
     pub fn new(bytes: Zeroizing<Vec<u8>>) -> Result<Self, BadValue> {
-        // A line end or a space at the end is in every text, too.
-        let told_apart = bytes.trim_ascii_end().len();
         match bytes.len() {
             0 => Err(BadValue::Empty),
-            _ if told_apart < VALUE_BYTES_MIN => Err(BadValue::Short(told_apart)),
+            _ if told_apart(&bytes) < VALUE_BYTES_MIN => Err(BadValue::Short(told_apart(&bytes))),
             count if count > VALUE_BYTES_MAX => Err(BadValue::Long),
             _ => Ok(Self(bytes)),
         }
@@ -41,6 +40,12 @@ impl Secret {
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// How many bytes of a value there are to tell it by: those that are looked at in other texts.
+pub(crate) fn told_apart(value: &[u8]) -> usize {
+    let value = value.trim_ascii_end();
+    value.iter().filter(|byte| !FILLERS.contains(byte)).count()
 }
 
 impl fmt::Debug for Secret {
@@ -58,8 +63,10 @@ mod tests {
         let of = |count: usize| Secret::new(Zeroizing::new(vec![b'x'; count]));
         assert_eq!(of(0), Err(BadValue::Empty));
         assert_eq!(of(7), Err(BadValue::Short(7)));
-        let ends_in_space = Secret::new(Zeroizing::new(b"1234567 \n".to_vec()));
-        assert_eq!(ends_in_space, Err(BadValue::Short(7)));
+        for text in ["1234567 \n", "12\\345\n67\\", "123456 \\\n \n"] {
+            let made = Secret::new(Zeroizing::new(text.as_bytes().to_vec()));
+            assert_eq!(made, Err(BadValue::Short(7)), "{text:?}");
+        }
         assert_eq!(of(VALUE_BYTES_MAX + 1), Err(BadValue::Long));
         assert!(of(8).is_ok() && of(VALUE_BYTES_MAX).is_ok());
         assert_eq!(format!("{:?}", of(8).unwrap()), "Secret(***)");

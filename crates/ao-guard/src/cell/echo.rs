@@ -5,6 +5,10 @@ use zeroize::Zeroizing;
 
 use super::hidden::Hidden;
 
+/// Not looked at: programs put line breaks into what they write where they like, and backslashes
+/// before whatever means something to them (Markdown, shells, JSON in JSON).
+pub const FILLERS: [u8; 3] = [b'\n', b'\r', b'\\'];
+
 /// A stream from the host, on its way into the cell. What could be the beginning of the secret is
 /// held back until it is clear that it is not.
 #[derive(Debug)]
@@ -22,7 +26,7 @@ pub(super) enum Heard {
 }
 
 impl<'a> Echo<'a> {
-    /// Of a secret as it is, and in the other ways that it may be written in.
+    /// Of a secret as it is, and in the other ways that it may be written in, without fillers.
     pub(super) fn of(forms: &'a [Hidden]) -> Self {
         Self { forms, held: Zeroizing::default() }
     }
@@ -30,16 +34,22 @@ impl<'a> Echo<'a> {
     pub(super) fn hear(&mut self, chunk: &[u8]) -> Heard {
         let mut all = std::mem::take(&mut *self.held);
         all.extend_from_slice(chunk);
-        let mut kept = 0;
+        let is_seen = |byte: &u8| !FILLERS.contains(byte);
+        let seen: Zeroizing<Vec<u8>> =
+            Zeroizing::new(all.iter().copied().filter(is_seen).collect());
+        let mut begun = 0;
         for form in self.forms.iter().map(Hidden::bytes) {
-            if memmem::find(&all, form).is_some() {
+            if memmem::find(&seen, form).is_some() {
                 return Heard::Secret;
             }
-            let longest = form.len().saturating_sub(1).min(all.len());
-            let begun = (kept + 1..=longest).rev().find(|count| all.ends_with(&form[..*count]));
-            kept = begun.unwrap_or(kept);
+            let longest = form.len().saturating_sub(1).min(seen.len());
+            let longer = (begun + 1..=longest).rev().find(|count| seen.ends_with(&form[..*count]));
+            begun = longer.unwrap_or(begun);
         }
-        *self.held = all.split_off(all.len() - kept);
+        // The same bytes, with the fillers between them.
+        let last = all.iter().enumerate().rev().filter(|(_, byte)| is_seen(byte));
+        let from = begun.checked_sub(1).and_then(|before| last.map(|(at, _)| at).nth(before));
+        *self.held = all.split_off(from.unwrap_or(all.len()));
         Heard::Clean(all)
     }
 
@@ -56,7 +66,11 @@ mod tests {
     #[test]
     fn a_secret_is_found_however_it_is_cut() {
         let forms = [Hidden::new(b"aabaabaac"), Hidden::new(b"6161")];
-        for text in [b"xx aabaab aabaabaac yy".as_slice(), b"xx aabaab 6161 yy"] {
+        for text in [
+            b"xx aabaab aabaabaac yy".as_slice(),
+            b"xx aabaab 6161 yy",
+            b"xx aabaab aab\\aab\r\naac yy",
+        ] {
             for first in 0..text.len() {
                 for second in first..text.len() {
                     let mut echo = Echo::of(&forms);

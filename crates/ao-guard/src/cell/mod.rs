@@ -46,6 +46,7 @@ mod writes;
 
 pub use authorization::{Authorization, BadAuthorization};
 pub use cells::{Around, Caught, Cells};
+pub use echo::FILLERS;
 pub use grant::{BadGrant, Grant};
 pub use hidden::Hidden;
 pub(crate) use holder::serve;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use ao_corpus::looks_secret;
 use ao_tree::shown;
+use ao_vault::scan::without_keys;
 use serde_json::{Number, Value};
 
 /// More of one text does not help anybody in the morning.
@@ -94,6 +95,14 @@ fn cut(text: String, chars: usize) -> String {
 
 /// The text without what looks like a secret.
 fn masked(raw: &str) -> Cow<'_, str> {
+    // Before letters are put into it that mean something to Markdown.
+    match without_keys(raw) {
+        Cow::Borrowed(raw) => masked_by_look(raw),
+        Cow::Owned(rest) => Cow::Owned(masked_by_look(&rest).into_owned()),
+    }
+}
+
+fn masked_by_look(raw: &str) -> Cow<'_, str> {
     let whole = |what: &str| Cow::Owned(format!("[masked: seems to hold {what}]"));
     let bare = bare(raw);
     // Hidden among escape sequences and invisible letters.

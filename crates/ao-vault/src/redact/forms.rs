@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use ao_guard::cell::FILLERS;
+
 use super::escapes::Escapes;
 use crate::secret::VALUE_BYTES_MIN;
 
@@ -14,7 +16,7 @@ const BASE64_ENDS: [[u8; 2]; 2] = [*b"+/", *b"-_"];
 /// component, in a browser's form, in a whole address; nothing at all, where everything is encoded.
 const STAYS: [&[u8]; 4] = [b"-_.~", b"-_.!~*'()", b"-_.*", b";,/?:@&=+$-_.!~*'()#"];
 
-/// Every form of a value, without line breaks, each once.
+/// Every form of a value, without line breaks and backslashes, each once.
 pub fn forms(value: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     add(value, &mut forms);
@@ -33,15 +35,10 @@ pub fn forms(value: &[u8]) -> Vec<Vec<u8>> {
     }
     let mut seen = HashSet::new();
     for form in &mut forms {
-        form.retain(|byte| !is_break(*byte));
+        form.retain(|byte| !FILLERS.contains(byte));
     }
     forms.retain(|form| seen.insert(form.clone()));
     forms
-}
-
-/// Line breaks are not looked at: programs put them into what they write where they like.
-pub(super) fn is_break(byte: u8) -> bool {
-    byte == b'\n' || byte == b'\r'
 }
 
 fn add(value: &[u8], forms: &mut Vec<Vec<u8>>) {
@@ -143,7 +140,8 @@ mod tests {
     use super::*;
 
     fn has(value: &[u8], form: &str) -> bool {
-        forms(value).contains(&form.as_bytes().to_vec())
+        let form: Vec<u8> = form.bytes().filter(|byte| !FILLERS.contains(byte)).collect();
+        forms(value).contains(&form)
     }
 
     #[test]

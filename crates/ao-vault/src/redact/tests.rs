@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use ao_guard::cell::FILLERS;
+
 use super::{Ansi, MARK, Redactor};
 
 /// A generator of numbers that is the same everywhere (`xorshift64*`).
@@ -85,7 +87,7 @@ fn written(dice: &mut Dice, value: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (form.clone(), form)
 }
 
-/// Line breaks and colours between the letters, as programs and terminals put them there.
+/// Line breaks, colours and backslashes between the letters, as programs and terminals put them there.
 fn torn(dice: &mut Dice, form: &[u8]) -> Vec<u8> {
     // A sequence within a sequence is two others.
     let way = if form.contains(&0x1b) { dice.roll(2) } else { dice.roll(4) };
@@ -95,6 +97,7 @@ fn torn(dice: &mut Dice, form: &[u8]) -> Vec<u8> {
         match way {
             1 if at > 0 && at % 19 == 0 => text.push(b'\n'),
             2 if dice.roll(9) == 0 => text.extend_from_slice(b"\x1b[1;31m"),
+            3 if byte.is_ascii_punctuation() => text.push(b'\\'),
             _ => {}
         }
         text.push(*byte);
@@ -122,6 +125,8 @@ fn a_planted_value_never_comes_out_and_pieces_make_no_difference() {
                 let count = [8, 9, 20, 63, 64, 65, 150, 400][dice.roll(8)];
                 let mut value = dice.bytes(count, alphabet);
                 value[count - 1] = b'!';
+                // At least eight that count.
+                value.extend_from_slice(b"one more");
                 value
             })
             .collect();
@@ -154,7 +159,7 @@ fn a_planted_value_never_comes_out_and_pieces_make_no_difference() {
             pieces.escape_ascii().to_string(),
             "seed {seed}"
         );
-        let is_break = |byte: u8| byte == b'\n' || byte == b'\r';
+        let is_break = |byte: u8| FILLERS.contains(&byte);
         for secret in &secrets {
             assert!(!contains(&pieces, secret), "{}", told());
             assert!(
@@ -183,6 +188,17 @@ fn a_letter_that_ends_a_sequence_is_still_of_the_value() {
     assert_eq!(redacted(&["s3cr3t-value"], "x\u{1b}[s3cr3t-value y"), format!("x{MARK} y"));
     assert_eq!(redacted(&["s3cr3t-value"], "x s3c\u{1b}[0mr3t-value y"), format!("x {MARK} y"));
     assert_eq!(redacted(&["s3cr3t-value"], "\u{1b}]0;s3cr3t-value\u{7}y"), format!("{MARK}y"));
+}
+
+#[test]
+fn backslashes_do_not_hide_a_value() {
+    let values = ["my_secret_key_1", "C:\\keys\\mine", "{\"a\":[\"b\"]}"];
+    for text in
+        ["my\\_secret\\_key\\_1", "C:\\keys\\mine", "C:\\\\keys\\\\mine", "{\\\"a\\\":[\\\"b\\\"]}"]
+    {
+        let rest = redacted(&values, &format!("a {text} b"));
+        assert_eq!(rest, format!("a {MARK} b"), "{text}");
+    }
 }
 
 #[test]

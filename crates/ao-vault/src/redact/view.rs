@@ -1,6 +1,8 @@
-//! A text without its line breaks and escape sequences, and where each byte of it was.
+//! A text without its line breaks, backslashes and escape sequences, and where each byte of it was.
 
 use std::ops::Range;
+
+use ao_guard::cell::FILLERS;
 
 #[derive(Debug, Default)]
 pub(super) struct View {
@@ -10,7 +12,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Leaves out line breaks and what these ranges take up.
+    /// Leaves out line breaks, backslashes and what these ranges take up.
     pub(super) fn new(text: &[u8], left_out: &[Range<usize>]) -> Self {
         let mut view = Self { bytes: Vec::with_capacity(text.len()), pieces: Vec::new() };
         let mut from = 0;
@@ -24,7 +26,8 @@ impl View {
 
     fn add(&mut self, text: &[u8], range: Range<usize>) {
         let mut from = range.start;
-        for at in memchr::memchr2_iter(b'\n', b'\r', &text[range.clone()]) {
+        let [a, b, c] = FILLERS;
+        for at in memchr::memchr3_iter(a, b, c, &text[range.clone()]) {
             self.piece(text, from..range.start + at);
             from = range.start + at + 1;
         }
