@@ -3,11 +3,17 @@
 //! Of each form of a value its beginning is looked for, all of them at once; what follows a beginning
 //! is compared. So the machine stays small whatever the values are, no more than a beginning has to be
 //! held back at the end of a chunk, and a long value that was cut off is found all the same.
+//!
+//! The machine takes some milliseconds to make. Most commands say a few lines and are done: the first
+//! short texts are looked through for one beginning after the other.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use memchr::memmem;
 
 use super::forms::forms;
 use crate::secret::{VALUE_BYTES_MIN, told_apart};
@@ -17,8 +23,15 @@ const BEGINNING_BYTES: usize = 64;
 /// Up to this many bytes of beginnings the faster and larger machine is made.
 const FAST_BYTES_MAX: usize = 64 * 1024;
 
+/// Longer texts are given to the machine, and so is every text after this many.
+const SHORT_BYTES_MAX: usize = 16 * 1024;
+const SHORT_TEXTS_MAX: usize = 32;
+
 pub(super) struct Known {
-    machine: Option<AhoCorasick>,
+    /// Absent within if the beginnings are too many for one.
+    machine: OnceLock<Option<AhoCorasick>>,
+    /// How many texts were looked through without the machine.
+    short_texts: AtomicUsize,
     /// Each beginning, in order, with the forms that have it.
     beginnings: Vec<(Vec<u8>, Vec<usize>)>,
     forms: Vec<Form>,
@@ -48,14 +61,10 @@ pub(super) struct Hit {
     pub(super) following: Vec<Following>,
 }
 
-/// Why values cannot be known.
+/// Why values cannot be known: the number of the one that is too short.
 #[derive(Debug, thiserror::Error)]
-pub enum BadValues {
-    #[error("value {} has fewer than {VALUE_BYTES_MIN} bytes, and would be found everywhere", .0 + 1)]
-    Short(usize),
-    #[error("the values are too many or too large: {0}")]
-    TooMuch(String),
-}
+#[error("value {} has fewer than {VALUE_BYTES_MIN} bytes, and would be found everywhere", .0 + 1)]
+pub struct BadValues(usize);
 
 impl Known {
     pub(super) fn new<V: AsRef<[u8]>>(
@@ -65,7 +74,7 @@ impl Known {
         for (value, bytes) in values.into_iter().enumerate() {
             let bytes = bytes.as_ref();
             if told_apart(bytes) < VALUE_BYTES_MIN {
-                return Err(BadValues::Short(value));
+                return Err(BadValues(value));
             }
             all.extend(forms(bytes).into_iter().map(|bytes| Form { bytes, value }));
         }
@@ -74,31 +83,62 @@ impl Known {
             let beginning = &form.bytes[..form.bytes.len().min(BEGINNING_BYTES)];
             beginnings.entry(beginning.to_vec()).or_default().push(nth);
         }
-        let beginnings: Vec<_> = beginnings.into_iter().collect();
-        let bytes: usize = beginnings.iter().map(|(bytes, _)| bytes.len()).sum();
-        let kind = (bytes <= FAST_BYTES_MAX).then_some(AhoCorasickKind::DFA);
-        let machine = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(kind)
-            .build(beginnings.iter().map(|(bytes, _)| bytes))
-            .map_err(|error| BadValues::TooMuch(error.to_string()))?;
-        Ok(Self { machine: (!all.is_empty()).then_some(machine), beginnings, forms: all })
+        let beginnings = beginnings.into_iter().collect();
+        let (machine, short_texts) = (OnceLock::new(), AtomicUsize::new(0));
+        Ok(Self { machine, short_texts, beginnings, forms: all })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.machine.is_none()
+        self.forms.is_empty()
     }
 
     /// Every place where a value begins.
-    pub(super) fn hits(&self, text: &[u8]) -> impl Iterator<Item = Hit> {
-        let mut from = 0;
-        std::iter::from_fn(move || {
-            let found = self.machine.as_ref()?.find(Input::new(text).range(from..))?;
-            // Another one may begin within this one, and end after it.
-            from = found.start() + 1;
-            let (_, forms) = &self.beginnings[found.pattern().as_usize()];
-            Some(self.hit(text, found.range(), forms))
-        })
+    pub(super) fn hits(&self, text: &[u8]) -> Vec<Hit> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let begun = match self.machine_for(text) {
+            Some(machine) => by_machine(machine, text),
+            None => self.one_by_one(text),
+        };
+        let hit = |(start, nth): (usize, usize)| {
+            let (beginning, forms) = &self.beginnings[nth];
+            self.hit(text, start..start + beginning.len(), forms)
+        };
+        begun.into_iter().map(hit).collect()
+    }
+
+    fn machine_for(&self, text: &[u8]) -> Option<&AhoCorasick> {
+        if self.machine.get().is_none()
+            && text.len() <= SHORT_BYTES_MAX
+            && self.short_texts.fetch_add(1, Ordering::Relaxed) < SHORT_TEXTS_MAX
+        {
+            return None;
+        }
+        self.machine.get_or_init(|| self.made()).as_ref()
+    }
+
+    fn made(&self) -> Option<AhoCorasick> {
+        let bytes: usize = self.beginnings.iter().map(|(bytes, _)| bytes.len()).sum();
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind((bytes <= FAST_BYTES_MAX).then_some(AhoCorasickKind::DFA))
+            .build(self.beginnings.iter().map(|(bytes, _)| bytes))
+            .ok()
+    }
+
+    /// Where a beginning stands, and which: the longest of each place.
+    fn one_by_one(&self, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut begun: BTreeMap<usize, usize> = BTreeMap::new();
+        // A longer one comes after those that it begins with.
+        for (nth, (beginning, _)) in self.beginnings.iter().enumerate() {
+            let mut from = 0;
+            while let Some(at) = memmem::find(&text[from..], beginning) {
+                begun.insert(from + at, nth);
+                from += at + 1;
+            }
+        }
+        begun.into_iter().collect()
     }
 
     fn hit(&self, text: &[u8], beginning: Range<usize>, forms: &[usize]) -> Hit {
@@ -141,5 +181,32 @@ impl Known {
     fn begins(&self, part: &[u8]) -> bool {
         let nth = self.beginnings.partition_point(|(bytes, _)| bytes.as_slice() <= part);
         self.beginnings.get(nth).is_some_and(|(bytes, _)| bytes.starts_with(part))
+    }
+}
+
+fn by_machine(machine: &AhoCorasick, text: &[u8]) -> Vec<(usize, usize)> {
+    let mut begun = Vec::new();
+    let mut from = 0;
+    while let Some(found) = machine.find(Input::new(text).range(from..)) {
+        begun.push((found.start(), found.pattern().as_usize()));
+        // Another one may begin within this one, and end after it.
+        from = found.start() + 1;
+    }
+    begun
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_and_without_the_machine_the_same_is_found() {
+        let values = ["aabaabaab", "abaabaaba-and-more", "aabaabaaba", "x-y-z-x-y-z"];
+        let known = Known::new(values).unwrap();
+        let machine = known.made().unwrap();
+        let text = "aabaabaabaabaaba-and-more x-y-z-x-y-z-x-y-z 616162616162616162".repeat(3);
+        let found = known.one_by_one(text.as_bytes());
+        assert!(found.len() > 12, "{found:?}");
+        assert_eq!(found, by_machine(&machine, text.as_bytes()));
     }
 }

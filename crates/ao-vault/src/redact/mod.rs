@@ -138,7 +138,7 @@ impl Redactor {
         let mut places = Vec::new();
         let views = [view::View::new(bytes, &[]), view::View::new(bytes, &found.whole)];
         for view in views.iter().take(if found.whole.is_empty() { 1 } else { 2 }) {
-            let whole = self.0.hits(&view.bytes).filter(|hit| hit.is_whole);
+            let whole = self.0.hits(&view.bytes).into_iter().filter(|hit| hit.is_whole);
             places.extend(whole.map(|hit| (hit.value, view.place(hit.range.start))));
         }
         places.sort_unstable();
