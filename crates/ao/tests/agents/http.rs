@@ -15,6 +15,8 @@ pub(crate) struct Request {
     pub(crate) method: String,
     /// Without what follows a question mark.
     pub(crate) path: String,
+    /// What came in the headers for a key.
+    pub(crate) keys: Vec<String>,
     pub(crate) body: Value,
 }
 
@@ -25,12 +27,14 @@ pub(crate) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     let mut words = first.split(' ').map(str::to_owned);
     let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
     let (mut length, mut is_chunked) = (0, false);
+    let mut keys = Vec::new();
     loop {
         let header = line(&mut reader)?;
         let Some((name, value)) = header.split_once(':') else { break };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().map_err(io::Error::other)?,
             "transfer-encoding" => is_chunked = value.trim().eq_ignore_ascii_case("chunked"),
+            "authorization" | "x-api-key" => keys.push(value.trim().to_owned()),
             // A client that asks first waits for this.
             "expect" => (&mut &*stream).write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?,
             _ => {}
@@ -53,7 +57,7 @@ pub(crate) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     }
     let path = target.split('?').next().unwrap_or_default().to_owned();
     let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-    Ok(Some(Request { method, path, body }))
+    Ok(Some(Request { method, path, keys, body }))
 }
 
 fn line(reader: &mut impl BufRead) -> io::Result<String> {

@@ -64,6 +64,12 @@ impl Mock {
         self.address
     }
 
+    /// The keys that came with each request.
+    pub(crate) fn keys(&self) -> Vec<Vec<String>> {
+        let requests = self.shared.requests.lock().unwrap();
+        requests.iter().map(|request| request.keys.clone()).collect()
+    }
+
     /// What the agent said of its calls, in order; the longest conversation that was had.
     pub(crate) fn results(&self) -> Vec<Outcome> {
         let requests = self.shared.requests.lock().unwrap();

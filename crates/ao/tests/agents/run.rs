@@ -43,7 +43,12 @@ pub(crate) fn in_cell(
     }
     ao.args(["--", "node"]).arg(agent.program(installed));
     ao.args(agent.arguments(mock.address()));
-    let (pid, output) = bounded::output(&mut ao, PATIENCE);
+    answer_of(agent, &mut ao, mock)
+}
+
+/// What `ao guard run` says of an agent that came to its end.
+pub(crate) fn answer_of(agent: Agent, ao: &mut Command, mock: &Mock) -> Value {
+    let (pid, output) = bounded::output(ao, PATIENCE);
     let said = String::from_utf8(output.stdout).unwrap();
     let answer: Value = serde_json::from_str(&said)
         .unwrap_or_else(|_| panic!("no JSON: {said}\n{}", String::from_utf8_lossy(&output.stderr)));
