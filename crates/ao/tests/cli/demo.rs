@@ -15,6 +15,7 @@ fn the_demo_kills_recovers_and_undoes() {
     });
     assert_eq!(answer["consolidated"], expected);
     assert_eq!(answer["cell"]["held"], true, "{answer:#}");
+    assert_eq!(answer["secret"]["held"], true, "{answer:#}");
     assert_eq!(answer["night"]["status"], "done", "{answer:#}");
     // Twelve copies in the weeks, one in the notes, and seven pending learnings that were known.
     assert_eq!(answer["night"]["merged"], 20, "{answer:#}");

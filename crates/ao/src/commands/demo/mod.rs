@@ -1,10 +1,11 @@
-//! `ao demo`: the promises of the door, of consolidation, of the cell and of the night, kept in front of
-//! the user's eyes.
+//! `ao demo`: the promises of the door, of consolidation, of the cell, of the vault and of the night, kept
+//! in front of the user's eyes.
 
 mod corpus;
 mod held;
 mod knowledge;
 mod night;
+mod secret;
 mod week;
 
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ const MARKER_WAIT: Duration = Duration::from_secs(20);
 const BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output_bytes: 1024 * 1024 };
 
 /// See on a corpus of its own that a killed commit tears nothing, a merge loses nothing, a program in a
-/// cell does no harm, and what a night leaves in the morning
+/// cell does no harm, a secret is not told, and what a night leaves in the morning
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Everything happens in a temporary directory, which is removed afterwards.")]
 pub(crate) struct Arguments {
@@ -62,6 +63,7 @@ pub(crate) fn run(
     let report = stage.play(printer)?;
     let knowledge = stage.consolidate(printer)?;
     let held = stage.hold(printer)?;
+    let untold = stage.keep_secret(printer)?;
     let night = stage.sleep(printer)?;
     let fields = json!({
         "kills": report.rows.iter().map(Row::json).collect::<Vec<_>>(),
@@ -70,6 +72,7 @@ pub(crate) fn run(
         "undone_exactly": report.is_undone_exactly,
         "consolidated": knowledge.json(),
         "cell": held.json(),
+        "secret": untold.json(),
         "night": night.json(),
         "kept": arguments.keep.then(|| place.path().display().to_string()),
     });
@@ -77,6 +80,7 @@ pub(crate) fn run(
         && report.is_undone_exactly
         && knowledge.is_good()
         && held.is_good()
+        && untold.is_good()
         && night.is_good();
     let closing = if is_good {
         format!(

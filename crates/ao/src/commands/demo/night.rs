@@ -45,7 +45,7 @@ impl Stage {
         ao_vault::out::replace_file(&log, &text).map_err(|error| broken(&error))?;
         printer.note(&format!(
             "{} `ao overnight start` over {files} files, some written down twice, and in the morning:\n",
-            paint(STRONG, "7.")
+            paint(STRONG, "8.")
         ));
         let root = self.repo.root.as_os_str();
         let words = ["--quiet", "-C"].map(std::ffi::OsStr::new);
