@@ -1,0 +1,17 @@
+//! Models and agent programs: one request in, one validated answer out, recorded.
+//!
+//! A [`Request`] says what is asked, what it is about and what the answer must look like; a [`Runner`]
+//! gives one [`Answer`] or says why there is none ([`Failure`]). What a request is about comes from
+//! files that anybody may have written: it is wrapped so that it cannot speak for us ([`wrap`]). No
+//! answer is believed before the reader of `ao-contract` has taken it ([`Form`]).
+
+mod answer;
+mod failure;
+mod request;
+mod runner;
+pub mod wrap;
+
+pub use answer::{Answer, Cost, Said, Usage};
+pub use failure::Failure;
+pub use request::{Budget, Form, Material, Request, Usd};
+pub use runner::{Exchange, Runner};
