@@ -3,6 +3,7 @@
 
 use ao_corpus::looks_secret;
 use ao_tree::shown;
+use ao_vault::{Ansi, redactor};
 
 pub(crate) const TITLE_CHARS_MAX: usize = 200;
 /// One piece of evidence, or one reason.
@@ -15,6 +16,8 @@ pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
     if let Some(what) = looks_secret(text) {
         return format!("(left out: it looks as if it held {what})");
     }
+    // Before anything is cut or joined: what is left of a value then is not found any more.
+    let text = redactor().text(text, Ansi::Keep).into_inner();
     // Longer texts are cut before they are looked at letter by letter.
     let start: String = text.chars().take(chars_max.saturating_mul(4)).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
