@@ -6,9 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::cell::{Cells, User};
 use crate::repo::Ran;
+use crate::vault::set_mode;
 
 const SCRIPT: &str = include_str!("planted.py");
 const MARK: &str = "***REDACTED***";
@@ -140,6 +142,22 @@ impl Bed {
     }
 }
 
+/// Programs that a night starts, outside of the repository, which only complain.
+fn complainers(cells: &Cells) -> TempDir {
+    let bin = tempfile::tempdir().unwrap();
+    let root = cells.path("");
+    let root = root.to_str().unwrap();
+    for name in ["bd", "systemd-inhibit"] {
+        let script = format!(
+            "#!/bin/sh\nexec python3 -IS {root}/planted.py complain $(cat {root}/number)\n"
+        );
+        fs::write(bin.path().join(name), script).unwrap();
+        set_mode(&bin.path().join(name), 0o755);
+    }
+    set_mode(bin.path(), 0o755);
+    bin
+}
+
 fn fed(cells: &Cells, arguments: &[&str], input: &[u8]) -> Ran {
     let mut child = cells.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
@@ -217,4 +235,41 @@ fn what_a_notifier_complains_about_is_nowhere_in_any_form() {
     let bed = Bed::new(cells.variable("AGENTOPS_CONFIG", config.to_str().unwrap()), ODD);
     bed.complains_as_a_notifier();
     bed.is_in_no_file();
+}
+
+// proves: SCO-08, REP-18
+#[test]
+fn what_the_programs_of_a_night_complain_about_is_nowhere_in_any_form() {
+    let cells = Cells::new(User::This);
+    let bin = complainers(&cells);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.path().display());
+    let bed = Bed::new(cells.variable("PATH", &path), ODD);
+    fs::create_dir(bed.cells.path(".beads")).unwrap();
+    // As it is, over two lines; as JSON; and both in colours.
+    for nth in [0, 1, bed.ways.len(), bed.ways.len() + 1] {
+        fs::write(bed.cells.path("number"), nth.to_string()).unwrap();
+        let ran =
+            bed.cells.ao(&["--json", "overnight", "start", "--max-iterations", "1"]).expect(0);
+        bed.is_not_in(format!("{ran}").as_bytes(), "a night");
+        let summary = fs::read_to_string(bed.cells.repo.state("latest/summary.json")).unwrap();
+        let complaint = format!("exited with 7: no {MARK} there");
+        assert!(summary.contains(&format!("systemd-inhibit {complaint}")), "{summary}");
+        let of_bd = summary.lines().find(|line| line.contains("`bd "));
+        assert!(of_bd.is_some_and(|line| line.contains(&format!("no {MARK} there"))), "{summary}");
+    }
+    bed.is_in_no_file();
+}
+
+/// What a report repeats of a command, which is its start.
+// proves: REP-18
+#[test]
+fn a_value_is_found_before_a_command_is_cut() {
+    let bed = Bed::new(Cells::new(User::This), PLAIN);
+    let half = &PLAIN[..PLAIN.len() / 2];
+    // It is shown up to the 80th letter.
+    for before in [60, 70] {
+        let command = format!("exit 3; {}'{PLAIN}'", ":".repeat(before - 8));
+        let said = bed.cells.said(&[&command]);
+        assert!(said[0].1.contains("ended with 3") && !said[0].1.contains(&half[..9]), "{said:?}");
+    }
 }

@@ -149,14 +149,20 @@ fn killed_everywhere(home: &Home, arguments: &[&str], input: &[u8], check: impl 
 fn a_rotation_that_is_killed_anywhere_loses_nothing() {
     let home = Home::new(User::This);
     home.write("KEY", VALUE.as_bytes()).expect(0);
+    // A message that was replaced is sealed for the identity, too.
+    fs::create_dir(home.path("work/.agents")).unwrap();
+    let sent = Ran::of(home.fed(&["--json", "notify"], VALUE.as_bytes())).expect(0).json();
+    let message = ["vault", "kept", sent["kept"].as_str().unwrap()];
     killed_everywhere(&home, &["vault", "rotate"], b"", |call| {
         home.holds("KEY", VALUE.as_bytes());
+        assert_eq!(home.ao(&message).expect(0).stdout, VALUE, "call {call}");
         // Whoever writes next finishes it.
         if call % 3 == 0 {
             home.write("NEXT", format!("{VALUE}{call}").as_bytes()).expect(0);
             assert_eq!(keys(&home), 1, "call {call}");
             home.holds("KEY", VALUE.as_bytes());
             home.holds("NEXT", format!("{VALUE}{call}").as_bytes());
+            assert_eq!(home.ao(&message).expect(0).stdout, VALUE, "call {call}");
         }
     });
     assert_eq!(keys(&home), 1);
