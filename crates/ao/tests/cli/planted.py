@@ -68,8 +68,11 @@ def say(step):
         write(sys.stdout, b"a " + said + b" b\n")
         write(sys.stdout, b"c " + coloured(said) + b" d\n")
         write(sys.stderr, b"e " + coloured(said) + b" f\n")
+        # As programs break lines.
+        half = len(said) // 2
+        write(sys.stderr, b"i " + said[:half] + b"\n" + said[half:] + b" j\n")
         count[0] += 2
-        count[1] += 1
+        count[1] += 2
         places = {1, len(said) // 2, len(said) - 1, *range(1, len(said), step)}
         for place in sorted(places):
             write(sys.stdout, b"g " + said[:place])

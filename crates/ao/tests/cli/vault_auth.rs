@@ -365,14 +365,11 @@ fn a_host_that_is_not_this_machine_is_spoken_to_with_tls_that_is_verified() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let mut server = std::process::Command::new("python3")
-        .args(["-c", TLS_SERVER, &address.to_string()])
-        .arg(&certificate)
-        .arg(&key)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut heads = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
+    let mut server = std::process::Command::new("python3");
+    server.args(["-c", TLS_SERVER, &address.to_string()]).arg(&certificate).arg(&key);
+    server.stdout(Stdio::piped());
+    let mut server = Started::of(server);
+    let mut heads = std::io::BufRead::lines(std::io::BufReader::new(server.stdout()));
     let mut next = || heads.next().unwrap().unwrap();
     let grant = format!("{address}:{}", next());
     let script = format!(
@@ -407,6 +404,4 @@ except Exception as e: print('cut off')"
         assert_eq!(answer["refusals"][0]["rule"], "network-tls", "{answer}");
         assert_eq!(next(), "refused SSLError");
     }
-    server.kill().unwrap();
-    server.wait().unwrap();
 }

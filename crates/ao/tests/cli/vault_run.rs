@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::cell::{User, is_root};
 use crate::repo::wait_until;
@@ -141,8 +141,12 @@ impl Started {
         Self::of(home.command(arguments))
     }
 
-    fn of(mut command: Command) -> Self {
+    pub(crate) fn of(mut command: Command) -> Self {
         Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn stdout(&mut self) -> ChildStdout {
+        self.0.stdout.take().unwrap()
     }
 
     pub(crate) fn id(&self) -> u32 {
