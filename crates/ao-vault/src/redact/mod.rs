@@ -47,6 +47,12 @@ pub fn set_redactor(redactor: Redactor) {
     let _ = OF_THIS_PROCESS.set(redactor);
 }
 
+/// What another program said, for a message of ours. To be called before a line of it is chosen or
+/// anything is cut off or shown in another way: what is left of a value is not found any more.
+pub fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(redactor().bytes(bytes, Ansi::Keep).get()).into_owned()
+}
+
 impl Default for Redactor {
     /// Knows no value; escape sequences are left out all the same.
     fn default() -> Self {

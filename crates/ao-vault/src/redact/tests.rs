@@ -113,7 +113,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
-/// proves: SCO-08
+// proves: SCO-08
 #[test]
 fn a_planted_value_never_comes_out_and_pieces_make_no_difference() {
     let cases: u64 = if std::env::var_os("AO_SWEEP").is_some() { 200_000 } else { 2_000 };

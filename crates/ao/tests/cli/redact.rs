@@ -7,9 +7,6 @@ use crate::repo::{Ran, TestRepo};
 
 const VALUE: &str = "tr0ub4dor and/3";
 const MARK: &str = "***REDACTED***";
-/// As `base64`, `xxd -p`, and an address have it.
-const FORMS: [&str; 4] =
-    [VALUE, "dHIwdWI0ZG9yIGFuZC8z", "747230756234646f7220616e642f33", "tr0ub4dor%20and%2F3"];
 
 fn run(repo: &TestRepo, value: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let home = tempfile::tempdir().unwrap();
@@ -27,31 +24,32 @@ fn files(dir: &Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// proves: SCO-08
+/// The largest value that there is, in pieces, by a program to which it was not granted.
+// proves: SCO-08
 #[test]
-fn a_program_in_a_cell_cannot_say_it() {
+fn a_megabyte_is_found_in_pieces() {
+    const BYTES: usize = 1024 * 1024 - 1;
+    let letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /";
+    let mut seed = 7_u32;
+    let value: String = (0..BYTES)
+        .map(|_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(letters[seed as usize >> 26])
+        })
+        .collect();
     let repo = TestRepo::new();
-    for form in FORMS {
-        let (front, back) = form.split_at(form.len() / 2);
-        // In one piece, in two writes, and on two lines.
-        let script = format!(
-            "printf 'a %s b\\n' '{form}'; printf '%s' '{front}'; sleep 0.2; printf '%s\\n' '{back}'; \
-             printf '%s\\n%s\\n' '{front}' '{back}' >&2"
-        );
-        for json in [false, true] {
-            let mut arguments = vec!["guard", "run", "--", "sh", "-c", &script];
-            if json {
-                arguments.insert(0, "--json");
-            }
-            let ran = run(&repo, VALUE, &arguments, &[]).expect(0);
-            let all = format!("{ran}");
-            assert!(all.contains("a ***REDACTED*** b") && !all.contains(form), "{all}");
-            assert_eq!(all.matches(MARK).count(), 3, "{all}");
-            assert!(!all.contains(back), "{all}");
-        }
-    }
+    // Backwards, so that no file here has it.
+    fs::write(repo.root().join("backwards"), value.chars().rev().collect::<String>()).unwrap();
+    let script = "
+import base64,sys
+value=open('backwards','rb').read()[::-1]
+for form in value,value.hex().encode(),base64.b64encode(value): sys.stdout.buffer.write(b'a '+form+b' b\\n')";
+    let ran = run(&repo, &value, &["guard", "run", "--", "python3", "-c", script], &[]).expect(0);
+    let marks = format!("a {MARK} b\n").repeat(3);
+    assert!(ran.stdout == marks, "{} bytes", ran.stdout.len());
 }
 
+// proves: SCO-08
 #[test]
 fn a_panic_and_a_night_do_not_say_it() {
     let repo = TestRepo::new();
@@ -75,6 +73,7 @@ fn a_panic_and_a_night_do_not_say_it() {
     ao_contract::check("summary", &serde_json::from_slice(&summary).unwrap()).unwrap();
 }
 
+// proves: SCO-08
 #[test]
 fn neither_answers_nor_usage_errors_nor_logs_say_it() {
     let repo = TestRepo::new();

@@ -225,6 +225,42 @@ except Exception as e: print('cut off')"
     server.join().unwrap();
 }
 
+/// In another form, and in the middle of an answer.
+// proves: SCO-08
+#[test]
+fn a_host_that_gives_the_secret_back_encoded_is_cut_off() {
+    let home = home();
+    let (port, server) = serve(FORMS.len(), |head| {
+        let nth = head.split(['/', ' ']).nth(2).unwrap();
+        format!("before {} after", FORMS[nth.parse::<usize>().unwrap()])
+    });
+    let script = format!(
+        "{CLIENT}
+for nth in range({}):
+  try: get('http://'+forward+'/'+str(nth))
+  except Exception as e: print('cut off')",
+        FORMS.len()
+    );
+    let answer = python(&home, &format!("127.0.0.1:{port}"), &script);
+    let refusals = answer["refusals"].as_array().unwrap();
+    assert_eq!(refusals.len(), FORMS.len(), "{answer}");
+    assert!(refusals.iter().all(|refusal| refusal["rule"] == "network-echo"), "{answer}");
+    // Nothing came that had to be taken out.
+    let said = answer["stdout"]["text"].as_str().unwrap();
+    assert!(!said.contains("***") && !said.contains("after"), "{answer}");
+    server.join().unwrap();
+}
+
+/// `VALUE` as hex of both cases, every byte as in an address, and base64 with `u:` and less before it.
+const FORMS: [&str; 6] = [
+    "746f6b5f6c6976655f3966513278566252376d4b7057347a4c68543863",
+    "746F6B5F6C6976655F3966513278566252376D4B7057347A4C68543863",
+    "%74%6F%6B%5F%6C%69%76%65%5F%39%66%51%32%78%56%62%52%37%6D%4B%70%57%34%7A%4C%68%54%38%63",
+    "dG9rX2xpdmVfOWZRMnhWYlI3bUtwVzR6TGhUOGM=",
+    "dXRva19saXZlXzlmUTJ4VmJSN21LcFc0ekxoVDhj",
+    "dTp0b2tfbGl2ZV85ZlEyeFZiUjdtS3BXNHpMaFQ4Yw==",
+];
+
 #[test]
 fn what_cannot_be_kept_secret_is_refused_before_anything_starts() {
     let home = home();
@@ -329,14 +365,11 @@ fn a_host_that_is_not_this_machine_is_spoken_to_with_tls_that_is_verified() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let mut server = std::process::Command::new("python3")
-        .args(["-c", TLS_SERVER, &address.to_string()])
-        .arg(&certificate)
-        .arg(&key)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut heads = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
+    let mut server = std::process::Command::new("python3");
+    server.args(["-c", TLS_SERVER, &address.to_string()]).arg(&certificate).arg(&key);
+    server.stdout(Stdio::piped());
+    let mut server = Started::of(server);
+    let mut heads = std::io::BufRead::lines(std::io::BufReader::new(server.stdout()));
     let mut next = || heads.next().unwrap().unwrap();
     let grant = format!("{address}:{}", next());
     let script = format!(
@@ -371,6 +404,4 @@ except Exception as e: print('cut off')"
         assert_eq!(answer["refusals"][0]["rule"], "network-tls", "{answer}");
         assert_eq!(next(), "refused SSLError");
     }
-    server.kill().unwrap();
-    server.wait().unwrap();
 }

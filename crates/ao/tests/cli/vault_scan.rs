@@ -59,9 +59,9 @@ impl Bed {
     }
 }
 
+// proves: SCO-09
 #[test]
 fn secrets_are_told_by_place_and_never_shown() {
-    // proves: SCO-09
     let bed = Bed::new();
     bed.write("config.txt", &format!("first\n{}", secret_line()));
     for arguments in [["vault", "scan"].as_slice(), &["vault", "scan", "config.txt"]] {
@@ -110,6 +110,7 @@ fn the_vaults_own_values_are_found_by_their_name() {
     assert!(found.stdout.contains("vault-value") && found.stdout.contains("vault://db"), "{found}");
 }
 
+// proves: SCO-09
 #[test]
 fn the_hook_refuses_a_commit_with_a_secret_also_of_a_file_by_name() {
     let bed = Bed::new();
