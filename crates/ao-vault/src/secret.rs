@@ -17,7 +17,7 @@ pub enum BadValue {
     #[error("the value is empty")]
     Empty,
     #[error(
-        "the value has {0} bytes (spaces and line ends after them not counted), and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
+        "the value has {0} bytes (line ends, and spaces at its end, not counted), and fewer than 8 cannot be kept apart from ordinary text: they could not be redacted"
     )]
     Short(usize),
     #[error("the value has more than 1 MiB")]
@@ -27,8 +27,7 @@ pub enum BadValue {
 impl Secret {
     /// Takes a value that may be kept.
     pub fn new(bytes: Zeroizing<Vec<u8>>) -> Result<Self, BadValue> {
-        // A line end or a space at the end is in every text, too.
-        let told_apart = bytes.trim_ascii_end().len();
+        let told_apart = told_apart(&bytes);
         match bytes.len() {
             0 => Err(BadValue::Empty),
             _ if told_apart < VALUE_BYTES_MIN => Err(BadValue::Short(told_apart)),
@@ -41,6 +40,11 @@ impl Secret {
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// How many bytes there are to know a value by. A line end, or a space at the end, is in every text.
+pub(crate) fn told_apart(value: &[u8]) -> usize {
+    value.trim_ascii_end().iter().filter(|byte| !matches!(byte, b'\n' | b'\r')).count()
 }
 
 impl fmt::Debug for Secret {
@@ -60,6 +64,8 @@ mod tests {
         assert_eq!(of(7), Err(BadValue::Short(7)));
         let ends_in_space = Secret::new(Zeroizing::new(b"1234567 \n".to_vec()));
         assert_eq!(ends_in_space, Err(BadValue::Short(7)));
+        let lines = Secret::new(Zeroizing::new(b"\r\n\n\n\nx\n\n\n\ny".to_vec()));
+        assert_eq!(lines, Err(BadValue::Short(2)));
         assert_eq!(of(VALUE_BYTES_MAX + 1), Err(BadValue::Long));
         assert!(of(8).is_ok() && of(VALUE_BYTES_MAX).is_ok());
         assert_eq!(format!("{:?}", of(8).unwrap()), "Secret(***)");

@@ -10,7 +10,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::forms::forms;
-use crate::secret::VALUE_BYTES_MIN;
+use crate::secret::{VALUE_BYTES_MIN, told_apart};
 
 /// How much of a form is looked for.
 const BEGINNING_BYTES: usize = 64;
@@ -64,7 +64,7 @@ impl Known {
         let mut all = Vec::new();
         for (value, bytes) in values.into_iter().enumerate() {
             let bytes = bytes.as_ref();
-            if bytes.trim_ascii_end().len() < VALUE_BYTES_MIN {
+            if told_apart(bytes) < VALUE_BYTES_MIN {
                 return Err(BadValues::Short(value));
             }
             all.extend(forms(bytes).into_iter().map(|bytes| Form { bytes, value }));
