@@ -36,7 +36,7 @@ fn values_of(named: Option<&Where>) -> Result<Vec<(Name, Secret)>, Failure> {
         return Ok(Vec::new());
     }
     let mut values = Vec::new();
-    for files in place::all(named).into_iter().filter(ao_vault::Files::is_begun) {
+    for files in place::all(named)?.into_iter().filter(ao_vault::Files::is_begun) {
         place::keep_memory_to_ourselves()?;
         let store = Store::open(&files).map_err(|error| {
             let failure = failure::of(&error);
