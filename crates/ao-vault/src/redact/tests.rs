@@ -146,7 +146,9 @@ fn a_planted_value_never_comes_out_and_pieces_make_no_difference() {
                 value[count - 1] = b'!';
                 // Of one that is nearly too short every byte has to count.
                 if told_apart(&value) < VALUE_BYTES_MIN {
-                    value.iter_mut().for_each(|byte| *byte = (*byte).max(b'!'));
+                    for byte in &mut value {
+                        *byte = (*byte).max(b'!');
+                    }
                 }
                 value
             })

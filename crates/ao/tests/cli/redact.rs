@@ -173,3 +173,12 @@ fn a_vault_that_is_named_is_known_without_a_home() {
     let half = Ran::of(command(&said).output().unwrap()).expect(6);
     assert!(half.stdout.is_empty() && !format!("{half}").contains(VALUE), "{half}");
 }
+
+/// In a cell the vault is not opened. To say that this is one does not make it one.
+#[test]
+fn a_variable_does_not_switch_it_off() {
+    let repo = TestRepo::new();
+    repo.write("learnings/k.md", &format!("---\nid: keyring\n---\n# A key\n\nIt is {VALUE}.\n"));
+    let ran = run(&repo, VALUE, &["show", "keyring"], &[("AO_CELL", "1")]).expect(0);
+    assert!(!format!("{ran}").contains(VALUE) && ran.stdout.contains(MARK), "{ran}");
+}
