@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use ao_guard::cell::FILLERS;
 
 use super::escapes::Escapes;
-use crate::secret::VALUE_BYTES_MIN;
+use crate::secret::{VALUE_BYTES_MIN, told_apart};
 
 const HEX: [&[u8; 16]; 2] = [b"0123456789abcdef", b"0123456789ABCDEF"];
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -26,12 +26,15 @@ pub fn forms(value: &[u8]) -> Vec<Vec<u8>> {
         add(trimmed, &mut forms);
     }
     // What is left of it where sequences are left out.
-    let mut rest = value.to_vec();
-    for range in Escapes::find(value, true).whole.iter().rev() {
-        rest.drain(range.clone());
-    }
-    if rest.len() < value.len() && rest.len() >= VALUE_BYTES_MIN {
-        forms.push(rest);
+    let found = Escapes::find(value, true);
+    for ranges in [&found.real, &found.whole] {
+        let mut rest = value.to_vec();
+        for range in ranges.iter().rev() {
+            rest.drain(range.clone());
+        }
+        if rest.len() < value.len() && told_apart(&rest) >= VALUE_BYTES_MIN {
+            forms.push(rest);
+        }
     }
     let mut seen = HashSet::new();
     for form in &mut forms {

@@ -142,8 +142,7 @@ impl Redactor {
     pub(crate) fn places(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let found = escapes::Escapes::find(bytes, true);
         let mut places = Vec::new();
-        let views = [view::View::new(bytes, &[]), view::View::new(bytes, &found.whole)];
-        for view in views.iter().take(if found.whole.is_empty() { 1 } else { 2 }) {
+        for view in stream::views(bytes, &found).iter().flatten() {
             let whole = self.0.hits(&view.bytes).into_iter().filter(|hit| hit.is_whole);
             places.extend(whole.map(|hit| (hit.value, view.place(hit.range.start))));
         }

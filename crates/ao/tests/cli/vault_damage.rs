@@ -239,6 +239,24 @@ fn what_others_could_read_or_exchange_is_not_opened() {
 }
 
 #[test]
+fn a_lock_that_leads_elsewhere_is_not_opened() {
+    let home = home();
+    let lock = home.vault().with_extension("age.lock");
+    let elsewhere = home.path("elsewhere");
+    fs::remove_file(&lock).unwrap();
+    symlink(&elsewhere, &lock).unwrap();
+    refused(&home, 5, "a link");
+    assert!(!elsewhere.exists());
+    fs::remove_file(&lock).unwrap();
+    // Whoever opens a pipe waits for somebody at its other end.
+    let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
+    assert!(made.success());
+    refused(&home, 5, "a pipe");
+    fs::remove_file(&lock).unwrap();
+    home.holds("KEY", VALUE.as_bytes());
+}
+
+#[test]
 fn an_identity_in_a_repository_is_not_used() {
     let home = home();
     let repository = home.path("work/repo");
