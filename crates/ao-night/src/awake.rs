@@ -172,7 +172,7 @@ fn complaint(ended: Result<Ended, ao_guard::Error>) -> String {
         How::Signalled(signal) => format!("was ended by signal {signal}"),
         How::TimedOut | How::TooMuchOutput | How::Stopped => "did not answer".to_owned(),
     };
-    let text = String::from_utf8_lossy(&ended.stderr);
+    let text = ao_vault::said(&ended.stderr);
     match text.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => {
             let line: String = line.trim().chars().take(COMPLAINT_CHARS_MAX).collect();

@@ -17,7 +17,8 @@ pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
     if let Some(what) = looks_secret(text) {
         return format!("(left out: it looks as if it held {what})");
     }
-    // Here already: what a title says is cut, and becomes the name of a file.
+    // Before anything is cut or joined, and becomes the name of a file: what is left of a value then is
+    // not found any more.
     let text = redactor().text(&without_keys(text), Ansi::Keep).into_inner();
     // Longer texts are cut before they are looked at letter by letter.
     let start: String = text.chars().take(chars_max.saturating_mul(4)).collect();

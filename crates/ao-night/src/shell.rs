@@ -148,7 +148,7 @@ fn judge(command: &str, caught: &Caught, time: Duration) -> Result<Verdict, Stri
 
 /// Why it says so, where it does: one who cannot write or ask somebody may say no for that reason.
 fn complaint(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
+    let text = ao_vault::said(stderr);
     match text.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => format!(": {}", one_line(line, COMPLAINT_CHARS_MAX)),
         None => String::new(),

@@ -18,6 +18,6 @@ pub mod shelf;
 pub mod store;
 
 pub use name::{BadName, NAME_BYTES_MAX, Name, SCHEME};
-pub use redact::{Ansi, MARK, Redacted, Redactor, redactor, set_redactor};
+pub use redact::{Ansi, MARK, Redacted, Redactor, redactor, said, set_redactor};
 pub use secret::{BadValue, Secret, VALUE_BYTES_MAX, VALUE_BYTES_MIN};
 pub use store::{Error, Files, Store};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ao_guard::{Bounds, How, Input, Keeper, Program};
 
-use crate::redact::{Ansi, Redacted, Redactor};
+use crate::redact::{Ansi, Redacted, Redactor, said};
 use crate::scan::{Scanner, taken_out};
 
 /// What is sent in place of a message that holds a secret.
@@ -40,8 +40,8 @@ pub fn judge(text: &str, scanner: &Scanner, redactor: &Redactor) -> Judged {
     rules.sort();
     rules.dedup();
     let without = redactor.text(&String::from_utf8_lossy(&rest), Ansi::Strip);
-    let said = if rules.is_empty() { text } else { REPLACED };
-    Judged { message: redactor.text(said, Ansi::Strip), rules, without }
+    let allowed = if rules.is_empty() { text } else { REPLACED };
+    Judged { message: redactor.text(allowed, Ansi::Strip), rules, without }
 }
 
 /// Gives a message to a command on its standard input. The error says how it failed.
@@ -53,7 +53,7 @@ pub fn send(message: &Redacted<String>, program: Program, keeper: &Keeper) -> Re
     match ended.how {
         How::Exited(0) => Ok(()),
         How::Exited(code) => {
-            let complaint = String::from_utf8_lossy(&ended.stderr);
+            let complaint = said(&ended.stderr);
             let first = complaint.lines().next().unwrap_or_default();
             Err(format!("it exited with {code}: {}", ao_tree::shown(first)))
         }

@@ -63,9 +63,14 @@ mod tests {
         let of = |count: usize| Secret::new(Zeroizing::new(vec![b'x'; count]));
         assert_eq!(of(0), Err(BadValue::Empty));
         assert_eq!(of(7), Err(BadValue::Short(7)));
-        for text in ["1234567 \n", "12\\345\n67\\", "123456 \\\n \n"] {
+        for (text, count) in [
+            ("1234567 \n", 7),
+            ("12\\345\n67\\", 7),
+            ("123456 \\\n \n", 7),
+            ("\r\n\n\n\nx\n\n\n\ny", 2),
+        ] {
             let made = Secret::new(Zeroizing::new(text.as_bytes().to_vec()));
-            assert_eq!(made, Err(BadValue::Short(7)), "{text:?}");
+            assert_eq!(made, Err(BadValue::Short(count)), "{text:?}");
         }
         assert_eq!(of(VALUE_BYTES_MAX + 1), Err(BadValue::Long));
         assert!(of(8).is_ok() && of(VALUE_BYTES_MAX).is_ok());

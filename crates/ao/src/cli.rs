@@ -111,11 +111,19 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return ExitCode::from(told(&error)),
     };
     let printer = Printer::new(&cli.global);
+    let is_late = matches!(&cli.command, Command::Vault(command) if command.opens_by_itself());
     let code = match begin_redaction(&cli.command)
         .and_then(|()| dispatch(cli.command, &cli.global, &printer))
     {
         Ok(code) => code,
-        Err(failure) => printer.failure(&failure).code(),
+        Err(failure) => {
+            if is_late {
+                // What was typed is repeated, and may be a value. If the vault cannot be opened, that
+                // is what the failure says, and the values are not known to anybody.
+                let _ = redaction::begin(None);
+            }
+            printer.failure(&failure).code()
+        }
     };
     ExitCode::from(code)
 }

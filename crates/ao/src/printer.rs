@@ -57,7 +57,7 @@ impl Printer {
             if let Value::Object(fields) = fields {
                 object.extend(fields);
             }
-            data(&format!("{:#}\n", Value::Object(object)));
+            json_data(&Value::Object(object));
         } else {
             data(text);
         }
@@ -79,7 +79,7 @@ impl Printer {
         if self.is_json {
             let error = json!({ "exit": failure.exit.code(), "message": failure.message, "hints": failure.hints });
             let object = json!({ "schema_version": 1, "error": error });
-            data(&format!("{object:#}\n"));
+            json_data(&object);
         }
         failure.exit
     }
@@ -106,16 +106,12 @@ pub(crate) fn is_screen(stream: Stream) -> bool {
 
 /// A line that replaces the one before it, on a terminal.
 pub(crate) fn progress(line: &str) {
-    let line = redactor().text(line, Ansi::Keep);
-    let _ = write!(anstream::stderr(), "{CLEAR_LINE}{line}");
-    let _ = io::stderr().flush();
+    let _ = put(Stream::Talk, &format!("{CLEAR_LINE}{line}"));
 }
 
 /// A question, whose answer stands behind it.
 pub(crate) fn ask(question: &str) -> io::Result<()> {
-    let mut screen = io::stderr().lock();
-    write!(screen, "{}", redactor().text(question, Ansi::Keep))?;
-    screen.flush()
+    put(Stream::Talk, question)
 }
 
 /// What another program said goes on as it is, but a terminal is not acted upon.
@@ -133,12 +129,8 @@ pub(crate) fn pass_on(stream: Stream, bytes: &Redacted<Vec<u8>>) -> io::Result<(
 
 /// What the reader of the command line has to say, and its colours.
 pub(crate) fn usage(error: &clap::Error) {
-    let text = error.render().ansi().to_string();
-    if error.use_stderr() {
-        let _ = write!(anstream::stderr().lock(), "{}", redactor().text(&text, Ansi::Keep));
-    } else {
-        data(&text);
-    }
+    let stream = if error.use_stderr() { Stream::Talk } else { Stream::Data };
+    let _ = put(stream, &error.render().ansi().to_string());
 }
 
 /// Has a panic told as everything else is.
@@ -149,14 +141,42 @@ pub(crate) fn tell_panics() {
     }));
 }
 
+fn json_data(object: &Value) {
+    // Each string by itself: what JSON does to line breaks and sequences must not hide a value.
+    if let Ok(bytes) = redactor().json(object) {
+        data(&String::from_utf8_lossy(bytes.get()));
+    }
+}
+
 fn data(text: &str) {
-    let text = redactor().text(text, Ansi::Keep);
     // A closed pipe is the reader's way to say "enough".
-    let _ = anstream::stdout().lock().write_all(text.get().as_bytes());
+    let _ = put(Stream::Data, text);
 }
 
 fn say(text: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{}", redactor().text(text, Ansi::Keep));
+    let _ = put(Stream::Talk, &format!("{text}\n"));
+}
+
+/// The only write of text. Where colours are not wanted they are taken out first, with whatever else a
+/// terminal would not show: what is looked through is what comes out.
+fn put(stream: Stream, text: &str) -> io::Result<()> {
+    let choice = match stream {
+        Stream::Data => anstream::AutoStream::choice(&io::stdout()),
+        Stream::Talk => anstream::AutoStream::choice(&io::stderr()),
+    };
+    let text = match choice {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
+        _ => text.to_owned(),
+    };
+    let text = redactor().text(&text, Ansi::Keep);
+    match stream {
+        Stream::Data => {
+            let mut output = io::stdout().lock();
+            output.write_all(text.get().as_bytes())?;
+            output.flush()
+        }
+        Stream::Talk => io::stderr().lock().write_all(text.get().as_bytes()),
+    }
 }
 
 fn unacted(bytes: &[u8]) -> String {

@@ -31,20 +31,26 @@ pub(crate) fn values() -> Result<Vec<(Name, Secret)>, Failure> {
 }
 
 fn values_of(named: Option<&Where>) -> Result<Vec<(Name, Secret)>, Failure> {
-    // A vault is not opened in a cell: whoever started the cell looks through what comes out of it.
-    if guard::place::around() == Around::Cell {
-        return Ok(Vec::new());
-    }
+    // In a cell a vault cannot be opened: whoever started the cell looks through what comes out of it.
+    // Where it can be opened all the same a variable says that this is a cell, and it is none.
+    let is_cell = guard::place::around() == Around::Cell;
+    let all = match place::all(named) {
+        Err(_) if is_cell => Vec::new(),
+        all => all?,
+    };
     let mut values = Vec::new();
-    for files in place::all(named).into_iter().filter(ao_vault::Files::is_begun) {
+    for files in all.into_iter().filter(ao_vault::Files::is_begun) {
         place::keep_memory_to_ourselves()?;
-        let store = Store::open(&files).map_err(|error| {
-            let failure = failure::of(&error);
-            let message =
-                format!("{}; so nothing is run that could show its values", failure.message);
-            Failure { message, ..failure }
-        })?;
-        values.extend(store.into_values());
+        match Store::open(&files) {
+            Ok(store) => values.extend(store.into_values()),
+            Err(_) if is_cell => {}
+            Err(error) => {
+                let failure = failure::of(&error);
+                let message =
+                    format!("{}; so nothing is run that could show its values", failure.message);
+                return Err(Failure { message, ..failure });
+            }
+        }
     }
     Ok(values)
 }

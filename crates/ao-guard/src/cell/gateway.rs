@@ -28,6 +28,9 @@ const DROPPED: [&str; 11] = [
 /// These give the head back to whoever asked.
 const REFUSED_METHODS: [&str; 2] = ["TRACE", "TRACK"];
 
+/// Other versions are not spoken, and who takes a near one for one of these may read it otherwise.
+const VERSIONS: [&str; 2] = ["HTTP/1.1", "HTTP/1.0"];
+
 /// The head of a request as the host gets it, or why there is none.
 pub(super) fn rewritten(
     head: &str,
@@ -38,7 +41,7 @@ pub(super) fn rewritten(
     let line = lines.next().unwrap_or_default();
     let [method, target, version] =
         line.split(' ').collect::<Vec<_>>().try_into().map_err(|_| "this is no request of HTTP")?;
-    if !version.starts_with("HTTP/1.") || !is_token(method) {
+    if !VERSIONS.contains(&version) || !is_token(method) {
         return Err("this is no request of HTTP; TLS is spoken by ao, not by the program");
     }
     if method == "CONNECT" {
@@ -55,6 +58,7 @@ pub(super) fn rewritten(
     let mut fields = String::new();
     // Where the program put the placeholder, if that is a place for a key.
     let mut key_field = None;
+    let mut lengths = 0;
     for field in lines {
         let (name, content) = field.split_once(':').ok_or("a line of the head is no field")?;
         let is_clean = content.chars().all(|letter| letter == '\t' || !letter.is_control());
@@ -62,6 +66,19 @@ pub(super) fn rewritten(
             return Err("a line of the head is no field");
         }
         let is = |other: &&str| name.eq_ignore_ascii_case(other);
+        if is(&"content-length") {
+            lengths += 1;
+            if content.trim().is_empty()
+                || !content.trim().bytes().all(|byte| byte.is_ascii_digit())
+            {
+                return Err("the length of the body is no number");
+            }
+        } else if is(&"transfer-encoding") {
+            lengths += 1;
+            if !content.trim().eq_ignore_ascii_case("chunked") {
+                return Err("only chunks are a way to send a body");
+            }
+        }
         if let Some(place) = KEY_FIELDS.iter().find(|place| is(place))
             && content.trim() == authorization.placeholder
         {
@@ -70,6 +87,10 @@ pub(super) fn rewritten(
             fields.push_str(field);
             fields.push_str("\r\n");
         }
+    }
+    if lengths > 1 {
+        // Hosts behind one another may disagree, and take the next head with the secret for a body.
+        return Err("the head says more than once where the body ends");
     }
     let start = format!("{method} {target} {version}\r\nHost: {}\r\n{fields}", host(authorization));
     let end = "Accept-Encoding: identity\r\nConnection: close\r\n\r\n";
@@ -167,6 +188,14 @@ mod tests {
             "GET / HTTP/1.1\r\nnothing\r\n\r\n",
             "\u{16}\u{3}\u{1}\r\n\r\n",
             "GET / HTTP/1.1\r\n",
+            "GET / HTTP/1.1x\r\n\r\n",
+            "GET / HTTP/1.\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\ncontent-length: 6\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5, 5\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n",
         ] {
             assert!(rewrite(bad).is_err(), "{bad:?}");
         }

@@ -103,28 +103,34 @@ impl Git {
         Ok(files)
     }
 
-    /// The folder that git runs hooks from, and whether somebody chose it. The user's own settings,
-    /// found by their home, count for this alone: they are read, and nothing of them is run.
-    pub fn hooks_folder(&self, home: Option<&Path>) -> Result<(PathBuf, bool), String> {
-        let mut asked = self.clone();
-        if let Some(home) = home {
-            asked.variables.push(("GIT_CONFIG_GLOBAL", home.join(".gitconfig").into_os_string()));
-        }
-        // What is switched off on the command line would be the answer.
-        let (code, chosen, complaint) = asked.settings("core.hooksPath")?;
-        match code {
-            0 => {
-                let text = chosen.strip_suffix(b"\n").unwrap_or(&chosen);
-                Ok((self.root.join(OsStr::from_bytes(text)), true))
+    /// The folder that git runs hooks from, and whether somebody chose it. The files with settings of the
+    /// user and the machine, the first that says something counting, are for this alone: they are read,
+    /// and nothing of them is run.
+    pub fn hooks_folder(
+        &self,
+        home: Option<&Path>,
+        settings: &[PathBuf],
+    ) -> Result<(PathBuf, bool), String> {
+        const UNSAID: i32 = 1;
+        let nowhere = [PathBuf::from("/dev/null")];
+        // The repository's own go before each of them.
+        for file in if settings.is_empty() { &nowhere } else { settings } {
+            let mut asked = self.clone();
+            asked.variables.extend(home.map(|home| ("HOME", home.as_os_str().to_owned())));
+            asked.variables.push(("GIT_CONFIG_GLOBAL", file.into()));
+            // What is switched off on the command line would be the answer.
+            match asked.settings("core.hooksPath")? {
+                (0, chosen, _) => {
+                    let text = chosen.strip_suffix(b"\n").unwrap_or(&chosen);
+                    return Ok((self.root.join(OsStr::from_bytes(text)), true));
+                }
+                (UNSAID, ..) => {}
+                (code, _, complaint) => return Err(told(code, &complaint)),
             }
-            1 => {
-                let folder =
-                    self.answer(&["rev-parse", "--git-common-dir"], Input::Nothing, LIST)?;
-                let folder = folder.strip_suffix(b"\n").unwrap_or(&folder);
-                Ok((self.root.join(OsStr::from_bytes(folder)).join("hooks"), false))
-            }
-            code => Err(told(code, &complaint)),
         }
+        let folder = self.answer(&["rev-parse", "--git-common-dir"], Input::Nothing, LIST)?;
+        let folder = folder.strip_suffix(b"\n").unwrap_or(&folder);
+        Ok((self.root.join(OsStr::from_bytes(folder)).join("hooks"), false))
     }
 
     fn answer(&self, question: &[&str], input: Input, bounds: Bounds) -> Result<Vec<u8>, String> {

@@ -168,6 +168,7 @@ fn complaint(ended: &Caught) -> String {
         },
         _ => String::from_utf8_lossy(said).into_owned(),
     };
+    let text = ao_vault::said(text.as_bytes());
     match text.lines().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => {
             let line: String = line.chars().take(COMPLAINT_CHARS_MAX).collect();

@@ -1,9 +1,18 @@
 //! Where the escape sequences of a terminal stand in a text.
+//!
+//! Whoever shows a text that is not to be acted upon spells them out (`\u{1b}[31m`), and so does JSON, with
+//! line breaks too (`\n`). Spelt out, they tear a value apart just as well.
 
 use std::ops::Range;
 
-const ESCAPE: u8 = 0x1b;
+pub(super) const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
+const BACKSLASH: u8 = b'\\';
+/// How an escape is spelt out, behind the backslash.
+const SPELT_ESCAPES: [&[u8]; 5] = [b"u{1b}", b"u001b", b"u001B", b"x1b", b"x1B"];
+const SPELT_BREAKS: [&[u8]; 2] = [b"n", b"r"];
+/// What is spelt out within what is spelt out has more than one backslash.
+const BACKSLASHES_MAX: usize = 8;
 /// A sequence with more parameters is none.
 const CONTROL_BYTES_MAX: usize = 64;
 /// A string that a terminal is given (a title, a link) and that is longer is none.
@@ -12,7 +21,10 @@ const STRING_BYTES_MAX: usize = 4096;
 /// What the sequences take up. An escape that begins none counts as one byte.
 #[derive(Debug, Default)]
 pub(super) struct Escapes {
+    /// All of them, and line breaks that are spelt out.
     pub(super) whole: Vec<Range<usize>>,
+    /// Those that a terminal would act upon.
+    pub(super) real: Vec<Range<usize>>,
     /// The start of one that has not ended, as far as can be seen.
     pub(super) open: Option<usize>,
 }
@@ -28,18 +40,27 @@ impl Escapes {
     pub(super) fn find(bytes: &[u8], is_last: bool) -> Self {
         let mut found = Self::default();
         let mut from = 0;
-        while let Some(at) = memchr::memchr(ESCAPE, &bytes[from..]) {
+        while let Some(at) = memchr::memchr2(ESCAPE, BACKSLASH, &bytes[from..]) {
             let start = from + at;
-            let end = match end(&bytes[start..]) {
+            let is_real = bytes[start] == ESCAPE;
+            let end = if is_real { end(&bytes[start..]) } else { spelt_end(&bytes[start..]) };
+            let end = match end {
                 End::At(length) => start + length,
-                End::None => start + 1,
-                End::NotYet if is_last => bytes.len(),
-                End::NotYet => {
+                End::None if is_real => start + 1,
+                End::NotYet if is_last && is_real => bytes.len(),
+                End::NotYet if !is_last => {
                     found.open = Some(start);
                     break;
                 }
+                End::None | End::NotYet => {
+                    from = start + 1;
+                    continue;
+                }
             };
             found.whole.push(start..end);
+            if is_real {
+                found.real.push(start..end);
+            }
             from = end;
         }
         found
@@ -70,6 +91,35 @@ fn end(bytes: &[u8]) -> End {
         }
         Some(0x30..=0x7e) => End::At(2),
         Some(_) => End::None,
+    }
+}
+
+/// How long the sequence or line break is that these bytes spell out, from the backslash on.
+fn spelt_end(bytes: &[u8]) -> End {
+    let most = bytes.iter().take(BACKSLASHES_MAX + 1);
+    let backslashes = most.take_while(|byte| **byte == BACKSLASH).count();
+    if backslashes > BACKSLASHES_MAX {
+        return End::None;
+    }
+    let after = &bytes[backslashes..];
+    if SPELT_BREAKS.iter().any(|one| after.starts_with(one)) {
+        return End::At(backslashes + 1);
+    }
+    let Some(spelt) = SPELT_ESCAPES.iter().find(|one| after.starts_with(one)) else {
+        let is_begun = SPELT_ESCAPES.iter().any(|one| one.starts_with(after));
+        return if is_begun { End::NotYet } else { End::None };
+    };
+    // The last letter stands for the escape itself.
+    let before = backslashes + spelt.len() - 1;
+    match bytes.get(before + 1) {
+        None => End::NotYet,
+        // What ends a string would be spelt out too.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => End::At(before + 1),
+        Some(_) => match end(&bytes[before..]) {
+            End::At(length) => End::At(before + length),
+            End::None => End::At(before + 1),
+            End::NotYet => End::NotYet,
+        },
     }
 }
 
@@ -139,5 +189,33 @@ mod tests {
                 None => assert_eq!(found.open, Some(1)),
             }
         }
+    }
+
+    #[test]
+    fn what_is_spelt_out_counts_and_is_not_real() {
+        let cases: [(&str, &str); 9] = [
+            (r"a\u{1b}[1;31mb", "ab"),
+            (r"a\u001b[0mb", "ab"),
+            (r"a\\u001B[0mb", "ab"),
+            (r"a\x1b(Bb", "ab"),
+            (r"a\r\nb", "ab"),
+            (r"a\\\nb", "ab"),
+            (r"a\tb\", r"a\tb\"),
+            (r"a\u{1b}]0;b", "a]0;b"),
+            (r"a\u{1", r"a\u{1"),
+        ];
+        for (text, plain) in cases {
+            let found = Escapes::find(text.as_bytes(), true);
+            let mut rest = text.to_owned();
+            for range in found.whole.iter().rev() {
+                rest.drain(range.clone());
+            }
+            assert_eq!((rest.as_str(), found.real.len()), (plain, 0), "{text}");
+        }
+        for open in [r"a\", r"a\\", r"a\u", r"a\u{1b}", r"a\u{1b}[3", r"a\x1"] {
+            assert_eq!(Escapes::find(open.as_bytes(), false).open, Some(1), "{open}");
+        }
+        let many = format!("a{}n", "\\".repeat(30));
+        assert_eq!(Escapes::find(many.as_bytes(), true).whole.len(), 1);
     }
 }

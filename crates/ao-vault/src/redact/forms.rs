@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use ao_guard::cell::FILLERS;
 
 use super::escapes::Escapes;
-use crate::secret::VALUE_BYTES_MIN;
+use crate::secret::{VALUE_BYTES_MIN, told_apart};
 
 const HEX: [&[u8; 16]; 2] = [b"0123456789abcdef", b"0123456789ABCDEF"];
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /// The last two digits of base64: the usual ones, and those for addresses.
 const BASE64_ENDS: [[u8; 2]; 2] = [*b"+/", *b"-_"];
 /// Beside letters and digits, what stays as it is in an address: by the standard, in a browser's
-/// component, in a browser's form, in a whole address; nothing at all, where everything is encoded.
-const STAYS: [&[u8]; 4] = [b"-_.~", b"-_.!~*'()", b"-_.*", b";,/?:@&=+$-_.!~*'()#"];
+/// component, in a browser's form, in a path, in a whole address.
+const STAYS: [&[u8]; 5] = [b"-_.~", b"-_.!~*'()", b"-_.*", b"-_.~/", b";,/?:@&=+$-_.!~*'()#"];
 
 /// Every form of a value, without line breaks and backslashes, each once.
 pub fn forms(value: &[u8]) -> Vec<Vec<u8>> {
@@ -26,12 +26,15 @@ pub fn forms(value: &[u8]) -> Vec<Vec<u8>> {
         add(trimmed, &mut forms);
     }
     // What is left of it where sequences are left out.
-    let mut rest = value.to_vec();
-    for range in Escapes::find(value, true).whole.iter().rev() {
-        rest.drain(range.clone());
-    }
-    if rest.len() < value.len() && rest.len() >= VALUE_BYTES_MIN {
-        forms.push(rest);
+    let found = Escapes::find(value, true);
+    for ranges in [&found.real, &found.whole] {
+        let mut rest = value.to_vec();
+        for range in ranges.iter().rev() {
+            rest.drain(range.clone());
+        }
+        if rest.len() < value.len() && told_apart(&rest) >= VALUE_BYTES_MIN {
+            forms.push(rest);
+        }
     }
     let mut seen = HashSet::new();
     for form in &mut forms {
@@ -86,36 +89,57 @@ fn percent(value: &[u8], digits: &[u8; 16], stays: impl Fn(u8) -> bool) -> Vec<u
     text
 }
 
-/// As the inside of a JSON string: plainly, with escaped slashes, safe in HTML, with nothing but ASCII,
-/// and as a string of a JSON text that is itself in a string.
+/// As the inside of a JSON string, in the ways of those who write JSON: plainly, with nothing but
+/// ASCII, with escaped slashes, safe in HTML to various degrees; and in a JSON text that is itself a
+/// string of one.
 fn json(value: &[u8], forms: &mut Vec<Vec<u8>>) {
     let text = String::from_utf8_lossy(value);
     let inside = |text: &str| {
         let quoted = serde_json::Value::from(text).to_string();
         quoted[1..quoted.len() - 1].to_owned()
     };
+    let slashes = |text: &str| text.replace('/', "\\/");
     let plain = inside(&text);
-    let twice = inside(&plain);
-    let slashes = plain.replace('/', "\\/");
-    let ascii = |upper: bool| {
-        plain.chars().fold(String::new(), |mut text, letter| {
-            if letter.is_ascii() {
-                text.push(letter);
-            } else {
-                for unit in letter.encode_utf16(&mut [0; 2]) {
-                    let _ = if upper {
-                        write!(text, "\\u{unit:04X}")
-                    } else {
-                        write!(text, "\\u{unit:04x}")
-                    };
-                }
-            }
-            text
-        })
-    };
-    let html = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    let all = [ascii(false), ascii(true), plain, slashes, html, twice];
+    let ascii = numbered(&plain, Case::Lower, |letter| !letter.is_ascii());
+    let all = [
+        slashes(&plain),
+        slashes(&ascii),
+        inside(&plain),
+        inside(&ascii),
+        numbered(&plain, Case::Upper, |letter| !letter.is_ascii()),
+        numbered(&plain, Case::Lower, |letter| "<>&".contains(letter)),
+        numbered(&plain, Case::Lower, |letter| "<>&='".contains(letter)),
+        numbered(&plain.replace("\\\"", "\\u0022"), Case::Upper, |letter| {
+            !letter.is_ascii() || "<>&+'`".contains(letter)
+        }),
+        ascii,
+        plain,
+    ];
     forms.extend(all.into_iter().map(String::into_bytes));
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Lower,
+    Upper,
+}
+
+/// With some letters as `\uXXXX`.
+fn numbered(text: &str, case: Case, is_one: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if !is_one(letter) {
+            out.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            let _ = match case {
+                Case::Lower => write!(out, "\\u{unit:04x}"),
+                Case::Upper => write!(out, "\\u{unit:04X}"),
+            };
+        }
+    }
+    out
 }
 
 /// The digits of base64 that stand for nothing but the value, where `before` bytes (modulo three) of
@@ -154,6 +178,12 @@ mod tests {
         assert!(has(b"a b/c\"d+e", "a%20b%2fc%22d%2be"));
         assert!(has(b"a b/c\"d+e", "a+b%2Fc%22d%2Be"));
         assert!(has(b"a b/c\"d+e", "a%20b/c%22d+e"));
+        assert!(has(b"a b/c\"d+e", "a%20b/c%22d%2Be"));
+        assert!(has(b"a b/c\"d+e", "a b/c\\u0022d\\u002Be"));
+        assert!(has("é/<key>='".as_bytes(), "\\u00e9\\/<key>='"));
+        assert!(has("é/<key>='".as_bytes(), "é/\\u003ckey\\u003e='"));
+        assert!(has("é/<key>='".as_bytes(), "é/\\u003ckey\\u003e\\u003d\\u0027"));
+        assert!(has("é/<key>='".as_bytes(), "\\\\u00e9/<key>='"));
         assert!(has(b"\xffz~", "ff7a7e") && has(b"\xffz~", "FF7A7E"));
         assert!(has("é-key-é!".as_bytes(), "\\u00e9-key-\\u00e9!"));
         assert!(has("é-key-é!".as_bytes(), "\\u00E9-key-\\u00E9!"));

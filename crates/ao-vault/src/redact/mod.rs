@@ -47,6 +47,12 @@ pub fn set_redactor(redactor: Redactor) {
     let _ = OF_THIS_PROCESS.set(redactor);
 }
 
+/// What another program said, for a message of ours. To be called before a line of it is chosen or
+/// anything is cut off or shown in another way: what is left of a value is not found any more.
+pub fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(redactor().bytes(bytes, Ansi::Keep).get()).into_owned()
+}
+
 impl Default for Redactor {
     /// Knows no value; escape sequences are left out all the same.
     fn default() -> Self {
@@ -136,8 +142,7 @@ impl Redactor {
     pub(crate) fn places(&self, bytes: &[u8]) -> Vec<(usize, usize)> {
         let found = escapes::Escapes::find(bytes, true);
         let mut places = Vec::new();
-        let views = [view::View::new(bytes, &[]), view::View::new(bytes, &found.whole)];
-        for view in views.iter().take(if found.whole.is_empty() { 1 } else { 2 }) {
+        for view in stream::views(bytes, &found).iter().flatten() {
             let whole = self.0.hits(&view.bytes).into_iter().filter(|hit| hit.is_whole);
             places.extend(whole.map(|hit| (hit.value, view.place(hit.range.start))));
         }

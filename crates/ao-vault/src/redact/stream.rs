@@ -1,20 +1,22 @@
 //! Taking values out of a stream, whatever pieces it comes in.
 //!
-//! Two views of the stream are searched: one without line breaks, and one without escape sequences
-//! too. The first alone would miss a value with a colour in its middle, the second alone one whose
-//! first letter ends a sequence. What may still become a value is held back until more comes; what
+//! Three views of the stream are searched: one without line breaks, one without escape sequences
+//! too, and one without those that are spelt out. The first alone would miss a value with a colour in
+//! its middle, the others alone one whose first letter ends a sequence. What may still become a value is held back until more comes; what
 //! comes out does not depend on the pieces.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::MARK;
-use super::escapes::Escapes;
+use super::escapes::{ESCAPE, Escapes};
 use super::known::{Following, Known};
 use super::view::View;
 
 /// What is held back at most, however many line breaks and sequences stand between the letters.
 const HELD_BYTES_MAX: usize = 64 * 1024;
+
+const VIEWS: usize = 3;
 
 /// What becomes of escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +35,8 @@ pub(super) struct State {
     covered: usize,
     /// The mark for it has gone out.
     is_marked: bool,
-    /// Values that may go on: in the view with sequences, and in the one without.
-    open: [Vec<Open>; 2],
+    /// Values that may go on, in each view.
+    open: [Vec<Open>; VIEWS],
 }
 
 /// A value that may go on after what was seen, and where it ends so far.
@@ -46,13 +48,7 @@ struct Open {
 
 impl State {
     pub(super) fn new(ansi: Ansi) -> Self {
-        Self {
-            ansi,
-            held: Vec::new(),
-            covered: 0,
-            is_marked: false,
-            open: [Vec::new(), Vec::new()],
-        }
+        Self { ansi, held: Vec::new(), covered: 0, is_marked: false, open: Default::default() }
     }
 
     pub(super) fn push(&mut self, known: &Known, chunk: &[u8], is_last: bool, out: &mut Vec<u8>) {
@@ -86,23 +82,22 @@ impl State {
         old: usize,
         escapes: &Escapes,
         is_last: bool,
-    ) -> (Vec<Range<usize>>, [Vec<Open>; 2], usize) {
+    ) -> (Vec<Range<usize>>, [Vec<Open>; VIEWS], usize) {
         let mut covers = Vec::new();
         if self.covered > 0 {
             covers.push(0..self.covered);
         }
         if known.is_empty() {
             let place = if is_last { text.len() } else { escapes.open.unwrap_or(text.len()) };
-            return (covers, [Vec::new(), Vec::new()], place);
+            return (covers, Default::default(), place);
         }
-        let mut left_out = escapes.whole.clone();
-        left_out.extend(escapes.open.map(|start| start..text.len()));
-        let raw = View::new(text, &[]);
-        let plain = (!left_out.is_empty()).then(|| View::new(text, &left_out));
+        let views = views(text, escapes);
         let mut place = if is_last { text.len() } else { escapes.open.unwrap_or(text.len()) };
-        let mut opened: [Vec<(usize, Open)>; 2] = [Vec::new(), Vec::new()];
-        for (nth, view) in [Some(&raw), plain.as_ref()].into_iter().enumerate() {
-            let seen = view.unwrap_or(&raw);
+        let mut opened: [Vec<(usize, Open)>; VIEWS] = Default::default();
+        let mut last = None;
+        for (nth, view) in views.iter().enumerate() {
+            let Some(seen) = view.as_ref().or(last) else { continue };
+            last = Some(seen);
             for open in std::mem::take(&mut self.open[nth]) {
                 let from = seen.first_from(old);
                 let (same, next) = known.follow(open.following, &seen.bytes[from..]);
@@ -111,7 +106,13 @@ impl State {
                 // It began before all of this.
                 opened[nth].extend(next.map(|following| (0, Open { following, end })));
             }
-            let Some(view) = view else { continue };
+            let Some(view) = view else {
+                // The same as the one before.
+                let is_fresh = |(start, _): &&(usize, Open)| *start > 0;
+                let fresh: Vec<_> = opened[nth - 1].iter().filter(is_fresh).copied().collect();
+                opened[nth].extend(fresh);
+                continue;
+            };
             for hit in known.hits(&view.bytes) {
                 let span = view.span(hit.range);
                 let end = span.end;
@@ -126,10 +127,6 @@ impl State {
             if undecided > 0 {
                 place = place.min(view.place(view.bytes.len() - undecided));
             }
-        }
-        if plain.is_none() {
-            let fresh: Vec<_> = opened[0].iter().filter(|(start, _)| *start > 0).copied().collect();
-            opened[1].extend(fresh);
         }
         if !is_last {
             // Line breaks after a value that may go on belong to it if it does.
@@ -169,8 +166,8 @@ impl State {
     fn copy(&self, text: &[u8], escapes: &Escapes, range: Range<usize>, out: &mut Vec<u8>) {
         let mut from = range.start;
         if self.ansi == Ansi::Strip {
-            let first = escapes.whole.partition_point(|escape| escape.end <= range.start);
-            for escape in escapes.whole[first..].iter().take_while(|it| it.start < range.end) {
+            let first = escapes.real.partition_point(|escape| escape.end <= range.start);
+            for escape in escapes.real[first..].iter().take_while(|it| it.start < range.end) {
                 if escape.start > from {
                     out.extend_from_slice(&text[from..escape.start]);
                 }
@@ -189,6 +186,22 @@ impl State {
             None => (0, was_marked && place == 0),
         };
     }
+}
+
+/// With the sequences, without those that a terminal acts upon, and without those that are spelt out
+/// too; none where it would be the same as the one before.
+pub(super) fn views(text: &[u8], escapes: &Escapes) -> [Option<View>; VIEWS] {
+    let is_real = |start: &usize| text[*start] == ESCAPE;
+    let is_other = escapes.whole.len() > escapes.real.len();
+    let without = |ranges: &[Range<usize>], open: Option<usize>| {
+        let mut left_out = ranges.to_vec();
+        left_out.extend(open.map(|start| start..text.len()));
+        (!left_out.is_empty()).then(|| View::new(text, &left_out))
+    };
+    let plain = without(&escapes.real, escapes.open.filter(is_real));
+    let is_needed = is_other || escapes.open.is_some_and(|start| !is_real(&start));
+    let bare = if is_needed { without(&escapes.whole, escapes.open) } else { None };
+    [Some(View::new(text, &[])), plain, bare]
 }
 
 /// In order, with those that touch made one.

@@ -104,9 +104,15 @@ impl Scanner {
         general.chain(of_rules)
     }
 
-    /// What is in a file, in the order of the places.
+    /// What is in a file and in its name, in the order of the places.
     pub fn scan(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
         let mut found = Vec::new();
+        // A name is committed as its content is.
+        for (value, _) in self.values.places(path.as_bytes()) {
+            let about = format!("a value of the vault, vault://{}, in the name", self.names[value]);
+            let rule = OWN_RULE.to_owned();
+            found.push(Finding { path: path.into(), place: None, rule, about, range: 0..0 });
+        }
         for (value, at) in self.values.places(bytes) {
             let about = format!("a value of the vault, vault://{}", self.names[value]);
             found.push(finding(path, bytes, OWN_RULE, about, at..at));

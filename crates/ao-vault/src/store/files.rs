@@ -61,6 +61,17 @@ impl Files {
         name.into()
     }
 
+    /// The lock is opened before all else, and must not be what somebody put in its place: a link leads
+    /// to any file, and a pipe is waited for.
+    pub(super) fn private_lock(&self) -> Result<()> {
+        self.private_folder(folder(&self.vault)?)?;
+        let path = self.lock();
+        match fs::symlink_metadata(&path) {
+            Ok(seen) if !seen.is_file() => Err(exposed(&path, "it is no plain file")),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the folders, and looks whether they are private.
     pub(super) fn prepare(&self) -> Result<()> {
         outside_of_repositories(&self.identity)?;

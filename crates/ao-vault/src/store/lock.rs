@@ -34,6 +34,7 @@ impl Lock {
                 return Err(files.missing(which));
             }
         }
+        files.private_lock()?;
         let path = files.lock();
         match File::open(&path) {
             Ok(file) => Self::wait(files, file, mode),
@@ -46,6 +47,7 @@ impl Lock {
     }
 
     pub(super) fn take_or_make(files: &Files, mode: Mode) -> Result<Self> {
+        files.private_lock()?;
         let path = files.lock();
         let file = ao_tree::open_private(&path).map_err(at(&path))?;
         Self::wait(files, file, mode)

@@ -97,6 +97,11 @@ impl Store {
         self.contents.entries().get(name).ok_or_else(|| Error::NoSuchName(name.clone()))
     }
 
+    /// Whether this is one of the values.
+    pub fn has_value(&self, bytes: &[u8]) -> bool {
+        self.contents.entries().values().any(|secret| secret.expose() == bytes)
+    }
+
     /// Everything that must not be seen, for whoever looks for it.
     pub fn into_values(self) -> impl Iterator<Item = (Name, Secret)> {
         self.contents.into_entries().into_iter()

@@ -189,6 +189,7 @@ fn keep(text: &str, judged: &Judged) -> std::io::Result<String> {
         .ok_or_else(|| std::io::Error::other("neither XDG_STATE_HOME nor HOME says where"))?;
     // In a cell the vault is not opened, not even to seal.
     let vault = place::all(None)
+        .unwrap_or_default()
         .into_iter()
         .find(|files| files.is_begun() && guard::place::around() != Around::Cell);
     let message = match vault {

@@ -1,5 +1,6 @@
 //! `ao guard run`: what a command in a cell can do, and what it cannot.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -145,14 +146,18 @@ pub(crate) fn give(path: &Path) {
 }
 
 pub(crate) fn as_user(user: User) -> Command {
+    let is_given = user == User::Ordinary && is_root();
+    let built = Path::new(env!("CARGO_BIN_EXE_ao"));
+    as_user_with(user, if is_given { binary_for_all() } else { built })
+}
+
+pub(crate) fn as_user_with(user: User, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     if user == User::Ordinary && is_root() {
         use std::os::unix::process::CommandExt;
-        let mut command = Command::new(binary_for_all());
         command.uid(ORDINARY).gid(ORDINARY);
-        command
-    } else {
-        Command::new(env!("CARGO_BIN_EXE_ao"))
     }
+    command
 }
 
 pub(crate) fn is_for_all(path: &Path) -> bool {

@@ -71,7 +71,13 @@ mod undo;
 mod vault;
 mod vault_auth;
 mod vault_damage;
+mod vault_planted;
 mod vault_rotate;
 mod vault_run;
 mod vault_scan;
 mod vault_store;
+
+/// Whether everything is to be looked at, and not a sample.
+fn is_sweep() -> bool {
+    std::env::var_os("AO_SWEEP").is_some_and(|value| value == "1")
+}

@@ -77,7 +77,7 @@ fn a_message_goes_to_the_command_and_is_written_down() {
     bed.notify(&["notify"], &"x".repeat(65 * 1024)).expect(2);
 }
 
-/// proves: SCO-09
+// proves: SCO-09
 #[test]
 fn a_message_with_a_secret_is_replaced_and_the_secret_is_nowhere() {
     let token = format!("gh{}_{}", "p", "1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op9Qr0St1Uv2Wx");
@@ -137,11 +137,19 @@ fn what_is_kept_is_bounded_and_runs_out() {
     fs::write(place.join("1000-0.txt"), "long ago").unwrap();
     fs::write(place.join("notes"), "not ours").unwrap();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let name = |days: u64| place.join(format!("{}-0.txt", now - days * 24 * 60 * 60));
+    for days in [6, 8] {
+        fs::write(name(days), "old").unwrap();
+    }
+    // There is room enough: what goes, goes for its age.
+    bed.notify(&["notify"], "tr0ub4dor-and-3").expect(0);
+    assert!(!place.join("1000-0.txt").exists());
+    assert!(name(6).exists() && !name(8).exists());
     for nth in 0..120 {
         fs::write(place.join(format!("{}-{nth}.txt", now - 1000 + nth)), "recent").unwrap();
     }
     bed.notify(&["notify"], "tr0ub4dor-and-3").expect(0);
-    assert!(!place.join("1000-0.txt").exists() && place.join("notes").exists());
+    assert!(!name(6).exists() && place.join("notes").exists());
     assert!(!place.join(format!("{}-0.txt", now - 1000)).exists());
     assert!(place.join(format!("{}-119.txt", now - 881)).exists());
     assert_eq!(bed.kept().len(), 101);

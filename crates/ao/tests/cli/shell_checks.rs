@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::cell::{Cells, User, give_to, is_running};
 use crate::repo::{Ran, files, wait_until};
 
-const ID: &str = "dream-0d9fa4d5f2e0d7a1";
+pub(crate) const ID: &str = "dream-0d9fa4d5f2e0d7a1";
 const V2: &str = include_str!("../../../ao-contract/tests/samples/summary.v2.json");
 const SHELF: &str = "overnight/latest/morning-packets";
 
@@ -47,7 +47,7 @@ fn verdict(ran: &Ran) -> Value {
 
 impl Cells {
     /// What `ao overnight packet` says of each of the commands: the word and the reason.
-    fn said(&self, commands: &[&str]) -> Vec<(String, String)> {
+    pub(crate) fn said(&self, commands: &[&str]) -> Vec<(String, String)> {
         let name = format!("{SHELF}/01-it.json");
         self.repo.write(&name, &packet(commands).to_string());
         self.settle();

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::cell::{User, as_user, give, is_root};
+use crate::cell::{User, as_user, as_user_with, give, is_root};
 use crate::repo::Ran;
 
 /// Looks like nothing else, in any file or memory.
@@ -78,6 +78,16 @@ impl Home {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
+        command
+    }
+
+    /// The same, started by another program that goes on as it.
+    pub(crate) fn wrapped(&self, before: &[&str], arguments: &[&str]) -> Command {
+        let inner = self.command(arguments);
+        let mut command = as_user_with(self.user, before[0]);
+        command.args(&before[1..]).arg(inner.get_program()).args(inner.get_args()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.path("work")).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::cell::User;
+use crate::repo::Ran;
 use crate::vault::{Home, VALUE, mode, set_mode};
 
 /// No value, no part of one, and the code.
@@ -17,36 +18,134 @@ fn refused(home: &Home, code: i32, what: &str) {
     assert_eq!(fs::read(home.vault()).ok(), before, "{what}");
 }
 
+/// Whatever could show a value that it does not know says why it is not begun, and the rest works.
+#[track_caller]
+fn nothing_is_begun(home: &Home, code: i32, what: &str) {
+    let mute = |arguments: &[&str]| {
+        let ran = Ran::of(home.fed(arguments, b"a message"));
+        for text in [VALUE, BEFORE, "AGE-SECRET", "started"] {
+            assert!(!format!("{ran}").contains(text), "{what}: {arguments:?}: {ran}");
+        }
+        ran
+    };
+    for arguments in [
+        &["guard", "run", "--", "echo", "started"][..],
+        &["vault", "run", "KEY", "--", "echo", "started"],
+        &["overnight", "start", "--max-iterations", "1"],
+        &["notify"],
+        &["vault", "scan", "."],
+        &["vault", "refs"],
+        &["vault", "rm", "KEY"],
+        &["vault", "rotate"],
+        &["search", "key"],
+        &["no-such-command"],
+    ] {
+        let ran = mute(arguments);
+        assert_eq!(ran.code, code, "{what}: {arguments:?}: {ran}");
+        assert!(ran.stdout.is_empty(), "{what}: {arguments:?}: {ran}");
+        assert!(ran.stderr.contains("error:") && ran.stderr.contains("hint:"), "{what}: {ran}");
+        let names_it = ran.stderr.contains("identity") || ran.stderr.contains("vault");
+        assert!(names_it, "{what}: {ran}");
+    }
+    for arguments in [&["--help"][..], &["vault", "--help"], &["--version"]] {
+        assert!(!mute(arguments).expect(0).stdout.is_empty());
+    }
+    let left: Vec<_> = fs::read_dir(home.path("work")).unwrap().collect();
+    assert!(left.is_empty(), "{what}: {left:?}");
+}
+
+const BEFORE: &str = "a value that stands before";
+
 fn home() -> Home {
     let home = Home::new(User::This);
-    home.write("BEFORE", b"a value that stands before").expect(0);
+    home.write("BEFORE", BEFORE.as_bytes()).expect(0);
     home.write("KEY", VALUE.as_bytes()).expect(0);
     home
 }
 
+/// Of both files. A change to the identity either makes it another or leaves it the same.
 #[test]
-fn a_vault_that_was_cut_or_changed_anywhere_gives_nothing() {
+fn a_file_that_was_cut_or_changed_anywhere_gives_nothing() {
     let home = home();
-    let whole = fs::read(home.vault()).unwrap();
-    let put = |bytes: &[u8]| {
-        fs::write(home.vault(), bytes).unwrap();
-        set_mode(&home.vault(), 0o600);
-    };
-    for at in (0..whole.len()).step_by(7).chain(whole.len() - 3..whole.len()) {
-        let mut flipped = whole.clone();
-        flipped[at] ^= 1 << (at % 8);
-        put(&flipped);
-        let (printed, code) = home.read("KEY");
-        assert_eq!((printed.len(), code), (0, 5), "byte {at} of {}", whole.len());
+    let step = if crate::is_sweep() { 1 } else { 7 };
+    for file in [home.vault(), home.identity()] {
+        let whole = fs::read(&file).unwrap();
+        let last = whole.len() - 3..whole.len();
+        let mute = |bytes: &[u8], what: &str| {
+            fs::write(&file, bytes).unwrap();
+            let output = home.command(&["vault", "read", "KEY"]).output().unwrap();
+            // Comments of the identity, the case of its letters and the last line end say nothing.
+            let is_same = file == home.identity() && output.stdout == VALUE.as_bytes();
+            let code = output.status.code();
+            assert!(is_same || output.stdout.is_empty() && code == Some(5), "{what}: {output:?}");
+            let complaint = String::from_utf8(output.stderr).unwrap();
+            assert!(!complaint.contains("AGE-SECRET") && !complaint.contains(VALUE), "{complaint}");
+            is_same
+        };
+        let mut same = 0;
+        for at in (0..whole.len()).step_by(step).chain(last.clone()) {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << (at % 8);
+            same += usize::from(mute(&flipped, &format!("byte {at} of {}", whole.len())));
+        }
+        let key = whole.windows(15).position(|part| part == b"AGE-SECRET-KEY-");
+        let comments = key.unwrap_or(0);
+        assert!(same <= comments, "{same} of {}", whole.len());
+        for count in (0..whole.len()).step_by(step).chain(last) {
+            let is_same = mute(&whole[..count], &format!("{count} bytes of {}", whole.len()));
+            assert!(!is_same || count == whole.len() - 1, "{count}");
+        }
+        if file == home.vault() {
+            for count in [0, 1, 20, whole.len() / 2, whole.len() - 16, whole.len() - 1] {
+                fs::write(&file, &whole[..count]).unwrap();
+                refused(&home, 5, &format!("{count} bytes of {}", whole.len()));
+            }
+            fs::write(&file, [&whole[..], b"x"].concat()).unwrap();
+            refused(&home, 5, "a byte more");
+        }
+        fs::write(&file, &whole).unwrap();
+        home.holds("KEY", VALUE.as_bytes());
     }
-    for count in [0, 1, 20, whole.len() / 2, whole.len() - 16, whole.len() - 1] {
-        put(&whole[..count]);
-        refused(&home, 5, &format!("{count} bytes of {}", whole.len()));
+}
+
+// proves: SCO-08
+#[test]
+fn where_the_vault_cannot_be_opened_nothing_is_begun() {
+    let home = home();
+    let (vault, identity) = (home.vault(), home.identity());
+    let (whole, key) = (fs::read(&vault).unwrap(), fs::read(&identity).unwrap());
+    let mut flipped = whole.clone();
+    flipped[whole.len() - 9] ^= 1;
+    for (bytes, what) in [(&whole[..whole.len() - 1], "cut"), (&flipped, "changed"), (b"", "empty")]
+    {
+        fs::write(&vault, bytes).unwrap();
+        nothing_is_begun(&home, 5, what);
+        home.ao(&["vault", "init"]).expect(5);
     }
-    put(&[&whole[..], b"x"].concat());
-    refused(&home, 5, "a byte more");
-    put(&whole);
+    fs::write(&vault, &whole).unwrap();
+    for file in [&vault, &identity] {
+        let folder = file.parent().unwrap();
+        for (path, bad, good) in
+            [(&**file, 0o640, 0o600), (file, 0o604, 0o600), (folder, 0o777, 0o700)]
+        {
+            set_mode(path, bad);
+            nothing_is_begun(&home, 5, &format!("{} {bad:o}", path.display()));
+            home.ao(&["vault", "init"]).expect(5);
+            set_mode(path, good);
+        }
+    }
+    let other = Home::new(User::This);
+    fs::copy(other.identity(), &identity).unwrap();
+    nothing_is_begun(&home, 5, "the identity of another");
+    home.ao(&["vault", "init"]).expect(5);
+    fs::remove_file(&identity).unwrap();
+    nothing_is_begun(&home, 6, "no identity");
+    home.ao(&["vault", "init"]).expect(6);
+    fs::write(&identity, &key).unwrap();
+    set_mode(&identity, 0o600);
     home.holds("KEY", VALUE.as_bytes());
+    fs::remove_file(&vault).unwrap();
+    nothing_is_begun(&home, 6, "no vault");
 }
 
 /// Cut where a chunk ends, so that everything before is whole.
@@ -137,6 +236,24 @@ fn what_others_could_read_or_exchange_is_not_opened() {
             home.holds("KEY", VALUE.as_bytes());
         }
     }
+}
+
+#[test]
+fn a_lock_that_leads_elsewhere_is_not_opened() {
+    let home = home();
+    let lock = home.vault().with_extension("age.lock");
+    let elsewhere = home.path("elsewhere");
+    fs::remove_file(&lock).unwrap();
+    symlink(&elsewhere, &lock).unwrap();
+    refused(&home, 5, "a link");
+    assert!(!elsewhere.exists());
+    fs::remove_file(&lock).unwrap();
+    // Whoever opens a pipe waits for somebody at its other end.
+    let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
+    assert!(made.success());
+    refused(&home, 5, "a pipe");
+    fs::remove_file(&lock).unwrap();
+    home.holds("KEY", VALUE.as_bytes());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Many writers, and a rotation that is killed at every moment.
 
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::cell::User;
 use crate::repo::Ran;
@@ -19,7 +21,6 @@ fn of_many_writers_none_is_lost() {
     let home = Home::new(User::This);
     let children: Vec<_> = (0..WRITERS)
         .map(|number| {
-            use std::io::Write;
             let name = format!("NAME{number}");
             let mut child =
                 home.command(&["vault", "write", &name]).stdin(Stdio::piped()).spawn().unwrap();
@@ -35,6 +36,59 @@ fn of_many_writers_none_is_lost() {
     for number in 0..WRITERS {
         home.holds(&format!("NAME{number}"), format!("{VALUE}{number}").as_bytes());
     }
+    assert_eq!(keys(&home), 1);
+}
+
+/// Some are killed, some take away what another wrote, some rotate. Who was told that it is kept finds it.
+#[test]
+fn among_killed_writers_removals_and_rotations_none_is_lost() {
+    const ROUNDS: usize = 3;
+    const WRITERS: usize = 8;
+    let home = Home::new(User::This);
+    home.write("STAYS", VALUE.as_bytes()).expect(0);
+    for round in 0..ROUNDS {
+        let value = |number: usize| format!("{VALUE}{round}-{number}");
+        for number in 0..WRITERS {
+            home.write(&format!("GOES{number}"), value(number).as_bytes()).expect(0);
+        }
+        let mut doomed = Vec::new();
+        let mut others = Vec::new();
+        for number in 0..WRITERS {
+            let goes = format!("GOES{number}");
+            others.push(home.command(&["vault", "rm", &goes]).spawn().unwrap());
+            let arguments = ["vault", "write", &format!("COMES{number}")];
+            for list in [&mut others, &mut doomed] {
+                let mut child = home.command(&arguments).stdin(Stdio::piped()).spawn().unwrap();
+                child.stdin.take().unwrap().write_all(value(number).as_bytes()).unwrap();
+                list.push(child);
+            }
+            if number % 3 == 0 {
+                doomed.push(home.command(&["vault", "rotate"]).spawn().unwrap());
+                others.push(home.command(&["vault", "rotate"]).spawn().unwrap());
+            }
+            // Early and late ones meet it at different places.
+            if let Some(child) = doomed.get_mut(number) {
+                std::thread::sleep(Duration::from_millis((number * 3 + round) as u64));
+                child.kill().unwrap();
+            }
+        }
+        for mut child in doomed {
+            let _ = child.kill();
+            child.wait().unwrap();
+        }
+        for child in others {
+            Ran::of(child.wait_with_output().unwrap()).expect(0);
+        }
+        let mut names: Vec<_> = (0..WRITERS).map(|number| format!("COMES{number}")).collect();
+        for (number, name) in names.iter().enumerate() {
+            home.holds(name, value(number).as_bytes());
+        }
+        names.push("STAYS".to_owned());
+        assert_eq!(home.ao(&["vault", "refs"]).expect(0).stdout, names.join("\n") + "\n");
+        home.holds("STAYS", VALUE.as_bytes());
+    }
+    // A rotation that was killed is finished by the next write.
+    home.write("LAST", VALUE.as_bytes()).expect(0);
     assert_eq!(keys(&home), 1);
 }
 
@@ -95,14 +149,20 @@ fn killed_everywhere(home: &Home, arguments: &[&str], input: &[u8], check: impl 
 fn a_rotation_that_is_killed_anywhere_loses_nothing() {
     let home = Home::new(User::This);
     home.write("KEY", VALUE.as_bytes()).expect(0);
+    // A message that was replaced is sealed for the identity, too.
+    fs::create_dir(home.path("work/.agents")).unwrap();
+    let sent = Ran::of(home.fed(&["--json", "notify"], VALUE.as_bytes())).expect(0).json();
+    let message = ["vault", "kept", sent["kept"].as_str().unwrap()];
     killed_everywhere(&home, &["vault", "rotate"], b"", |call| {
         home.holds("KEY", VALUE.as_bytes());
+        assert_eq!(home.ao(&message).expect(0).stdout, VALUE, "call {call}");
         // Whoever writes next finishes it.
         if call % 3 == 0 {
             home.write("NEXT", format!("{VALUE}{call}").as_bytes()).expect(0);
             assert_eq!(keys(&home), 1, "call {call}");
             home.holds("KEY", VALUE.as_bytes());
             home.holds("NEXT", format!("{VALUE}{call}").as_bytes());
+            assert_eq!(home.ao(&message).expect(0).stdout, VALUE, "call {call}");
         }
     });
     assert_eq!(keys(&home), 1);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::cell::{User, is_root};
 use crate::repo::wait_until;
@@ -138,7 +138,15 @@ pub(crate) struct Started(Child);
 
 impl Started {
     pub(crate) fn new(home: &Home, arguments: &[&str]) -> Self {
-        Self(home.command(arguments).stdin(Stdio::null()).spawn().unwrap())
+        Self::of(home.command(arguments))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn stdout(&mut self) -> ChildStdout {
+        self.0.stdout.take().unwrap()
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -153,8 +161,8 @@ impl Drop for Started {
     }
 }
 
-fn start(home: &Home, arguments: &[&str], mark: &str) -> Started {
-    let child = Started::new(home, arguments);
+fn start(command: Command, mark: &str) -> Started {
+    let child = Started::of(command);
     let has_mark = |pid: &u32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.starts_with(b"sleep\0") && contains(&line, mark)
@@ -172,7 +180,7 @@ fn while_it_runs_the_value_is_in_one_environment_and_no_file() {
         home.write("KEY", value.as_bytes()).expect(0);
         let script = format!("sleep {mark}; true");
         let arguments = ["--json", "vault", "run", "KEY=API", "--", "/bin/sh", "-c", &script];
-        let child = start(&home, &arguments, mark);
+        let child = start(home.command(&arguments), mark);
         let ours = descendants(child.id());
         let mut holders = 0;
         for pid in processes() {
@@ -192,7 +200,17 @@ fn while_it_runs_the_value_is_in_one_environment_and_no_file() {
     }
 }
 
+/// Where the kernel writes cores on this machine: a name in the folder of who ended, or elsewhere.
+fn leaves_cores_here() -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("prlimit");
+    shell.args(["--core=unlimited:unlimited", "/bin/sh", "-c", "kill -ABRT $$"]);
+    let _ = shell.current_dir(folder.path()).status();
+    fs::read_dir(folder.path()).unwrap().count() > 0
+}
+
 /// Whoever holds a value leaves no core, and lets nobody of the same user look in.
+// proves: SCO-08
 #[test]
 fn no_process_that_holds_a_value_leaves_a_core() {
     for (home, mark) in homes().into_iter().zip(["7201", "7202", "7203"]) {
@@ -201,30 +219,54 @@ fn no_process_that_holds_a_value_leaves_a_core() {
         home.settle();
         let script = format!("cd out; sleep {mark}; true");
         let arguments = ["vault", "run", "--rw", "out", "KEY=API", "--", "/bin/sh", "-c", &script];
-        let child = start(&home, &arguments, mark);
-        let mut all = descendants(child.id());
-        all.push(child.id());
-        assert!(all.len() >= 4, "{all:?}");
-        for pid in &all {
-            let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
-            let line = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
-            let numbers: Vec<_> = line.split_whitespace().skip(4).take(2).collect();
-            let is_none = |number: &&str| ["0", "1"].contains(number);
-            assert!(numbers.iter().all(is_none), "{pid}: {line}");
-            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
-            // The kernel gives what cannot be dumped to root. The command itself can be: it is what was granted.
-            let is_command = COMMANDS.contains(&name.as_str());
-            let owner = fs::metadata(format!("/proc/{pid}/environ")).unwrap().uid();
-            assert!(is_command || owner == 0, "{pid} {name}");
+        // By themselves, as the end of one kind is the end of the other.
+        for are_commands in [true, false] {
+            // Whoever starts it allows cores of every size.
+            let cores = home.wrapped(&["prlimit", "--core=unlimited:unlimited"], &arguments);
+            let child = start(cores, mark);
+            let mut all = descendants(child.id());
+            all.push(child.id());
+            assert!(all.len() >= 4, "{all:?}");
+            all.retain(|pid| keeps_it(*pid) == are_commands);
+            for pid in &all {
+                let pid = nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap());
+                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGABRT);
+            }
+            wait_until("they have ended", || all.iter().all(|pid| !is_at_work(*pid)));
+            drop(child);
+            // Where cores go to a program or to another folder, the bounds are what can be seen.
+            if leaves_cores_here() {
+                let mut there = names(&home.path("work"));
+                there.extend(names(&home.path("work/out")));
+                assert_eq!(there, ["out"]);
+            }
+            assert!(files_with(&home.path(""), VALUE).is_empty());
         }
-        for pid in &all {
-            let _ = nix::sys::signal::kill(
-                nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap()),
-                nix::sys::signal::Signal::SIGSEGV,
-            );
-        }
-        drop(child);
-        assert_eq!(fs::read_dir(home.path("work/out")).unwrap().count(), 0);
-        assert!(files_with(&home.path(""), VALUE).is_empty());
     }
+}
+
+/// A process keeps what it knows from cores and from others; says whether it is of the command.
+fn keeps_it(pid: u32) -> bool {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    let numbers: Vec<_> = line.split_whitespace().skip(4).take(2).collect();
+    let is_none = |number: &&str| ["0", "1"].contains(number);
+    assert!(numbers.iter().all(is_none), "{pid}: {line}");
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+    // The kernel gives what cannot be dumped to root. The command itself can be: it is what was granted.
+    let is_command = COMMANDS.contains(&name.as_str());
+    let owner = fs::metadata(format!("/proc/{pid}/environ")).unwrap().uid();
+    assert!(is_command || owner == 0, "{pid} {name}");
+    is_command
+}
+
+fn names(folder: &std::path::Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Neither gone nor only waited for.
+fn is_at_work(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }

@@ -59,9 +59,9 @@ impl Bed {
     }
 }
 
+// proves: SCO-09
 #[test]
 fn secrets_are_told_by_place_and_never_shown() {
-    // proves: SCO-09
     let bed = Bed::new();
     bed.write("config.txt", &format!("first\n{}", secret_line()));
     for arguments in [["vault", "scan"].as_slice(), &["vault", "scan", "config.txt"]] {
@@ -108,6 +108,45 @@ fn the_vaults_own_values_are_found_by_their_name() {
     crate::vault::keep_in(bed.home.path(), &[("db", "tr0ub4dor-and-3")]);
     let found = bed.ao(&["vault", "scan", "a.txt"]).expect(5);
     assert!(found.stdout.contains("vault-value") && found.stdout.contains("vault://db"), "{found}");
+}
+
+// proves: SCO-09
+#[test]
+fn a_value_in_the_name_of_a_file_is_found() {
+    let bed = Bed::new();
+    crate::vault::keep_in(bed.home.path(), &[("db", "tr0ub4dor-and-3")]);
+    bed.write("notes-tr0ub4dor-and-3.txt", "clean\n");
+    bed.git(&["add", "."]).expect(0);
+    for arguments in [["vault", "scan"].as_slice(), &["vault", "scan", "--staged"]] {
+        let found = bed.ao(arguments).expect(5);
+        assert!(found.stdout.contains("vault://db, in the name"), "{found}");
+        assert!(!format!("{found}").contains("tr0ub4dor"), "{found}");
+    }
+}
+
+/// A hook beside the one that git runs would hold nothing.
+#[test]
+fn a_folder_for_hooks_that_the_users_settings_name_is_seen() {
+    let bed = Bed::new();
+    let (folder, other) = (bed.home.path().join("hooks"), bed.home.path().join("settings"));
+    let text = format!("[core]\n\thooksPath = {}\n", folder.display());
+    fs::create_dir_all(bed.home.path().join(".config/git")).unwrap();
+    fs::write(&other, &text).unwrap();
+    let named = |variable: &str| {
+        let mut command = bed.command(env!("CARGO_BIN_EXE_ao"));
+        command.args(["vault", "install-hook"]).env(variable, &other);
+        Ran::of(command.output().unwrap())
+    };
+    for refused in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].map(named) {
+        assert!(refused.expect(6).stderr.contains("core.hooksPath"));
+    }
+    fs::write(bed.home.path().join(".config/git/config"), &text).unwrap();
+    assert!(bed.ao(&["vault", "install-hook"]).expect(6).stderr.contains("core.hooksPath"));
+    assert!(!bed.hook().exists());
+    // What the repository says itself goes before.
+    bed.git(&["config", "core.hooksPath", ".hooks"]).expect(0);
+    bed.ao(&["vault", "install-hook"]).expect(0);
+    assert!(bed.repo.root().join(".hooks/pre-commit").exists());
 }
 
 #[test]

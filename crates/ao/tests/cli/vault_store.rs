@@ -66,6 +66,8 @@ fn values_of_every_size_and_byte_are_kept_or_refused_with_the_reason() {
         (b"\n".to_vec(), "the value is empty"),
         (b"seven b".to_vec(), "has 7 bytes"),
         (b"seven b\r\n".to_vec(), "could not be redacted"),
+        // Line ends are not looked at when it is looked for.
+        (b"a\n\n\n\n\n\n\n\n\nb".to_vec(), "has 2 bytes"),
         (vec![b'x'; MIB + 1], "more than 1 MiB"),
         (vec![b'x'; 3 * MIB], "more than 1 MiB"),
     ];
@@ -134,6 +136,25 @@ fn a_value_on_the_command_line_is_refused_and_not_repeated() {
         assert!(ran.stderr.contains("hint:"), "{ran}");
     }
     assert_eq!(home.ao(&["vault", "refs"]).expect(0).stdout, "");
+}
+
+#[test]
+fn a_value_that_is_typed_as_a_name_is_not_repeated() {
+    let home = Home::new(User::This);
+    home.write("KEY", VALUE.as_bytes()).expect(0);
+    for arguments in [
+        &["vault", "read", VALUE][..],
+        &["vault", "rm", VALUE],
+        &["--json", "vault", "rm", VALUE],
+        &["--dry-run", "vault", "rm", VALUE],
+        &["--dry-run", "vault", "write", VALUE],
+        &["vault", "write", VALUE],
+        &["vault", "run", VALUE, "--", "true"],
+    ] {
+        let ran = Ran::of(home.fed(arguments, b"another value")).expect(2);
+        assert!(!format!("{ran}").contains(VALUE), "{ran}");
+    }
+    assert_eq!(home.ao(&["vault", "refs"]).expect(0).stdout, "KEY\n");
 }
 
 const VALUE_WITH_A_SIGN: &str = "tok_live_9fQ2xVbR7mKpW4zLhT8c+";

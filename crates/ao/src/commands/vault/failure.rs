@@ -45,6 +45,11 @@ pub(super) fn bad_value(bad: BadValue) -> Failure {
     Failure::usage(bad.to_string()).hint(hint)
 }
 
+pub(super) fn is_a_value() -> Failure {
+    Failure::usage("this is no name of a secret: it is a value that the vault holds")
+        .hint("nothing was written; the shell's history has it now: replace it where it comes from")
+}
+
 pub(super) fn in_a_cell() -> Failure {
     Failure::new(Exit::Preflight, "this is a cell, and the vault is not opened in one")
         .hint("outside, `ao vault run NAME -- COMMAND` gives a command one value, and `ao guard run --auth HOST:PORT=vault://NAME` none at all")

@@ -142,10 +142,10 @@ pub(crate) fn uninstall(
 
 impl Place {
     fn find(repo: &Repo) -> Result<Self, Failure> {
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = absolute("HOME");
         let (folder, is_chosen) = git(repo)
             .ok_or_else(no_git)?
-            .hooks_folder(home.as_deref())
+            .hooks_folder(home.as_deref(), &settings(home.as_deref()))
             .map_err(|why| git_says(&why))?;
         let root = repo.canonical();
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -181,6 +181,27 @@ impl Place {
         printer.answer(command, fields, text);
         Exit::Done
     }
+}
+
+/// The files that git itself would read here, after those of the repository.
+fn settings(home: Option<&Path>) -> Vec<PathBuf> {
+    const OF_THE_MACHINE: &str = "/etc/gitconfig";
+    let mut files = Vec::new();
+    if let Some(named) = absolute("GIT_CONFIG_GLOBAL") {
+        files.push(named);
+    } else {
+        files.extend(home.map(|home| home.join(".gitconfig")));
+        let folder = absolute("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
+        files.extend(folder.map(|folder| folder.join("git/config")));
+    }
+    if std::env::var_os("GIT_CONFIG_NOSYSTEM").is_none() {
+        files.push(absolute("GIT_CONFIG_SYSTEM").unwrap_or_else(|| OF_THE_MACHINE.into()));
+    }
+    files
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 fn look(hook: &Path) -> std::io::Result<There> {

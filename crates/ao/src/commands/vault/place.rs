@@ -24,14 +24,18 @@ const CORE_BYTES: u64 = 1;
 #[command(next_help_heading = "The vault")]
 pub(crate) struct Where {
     /// The file with the key [default: ao/identity.txt in the folder for configuration]
-    #[arg(long, value_name = "FILE", env = IDENTITY_VARIABLE)]
+    #[arg(long, value_name = "FILE", env = IDENTITY_VARIABLE, hide_env_values = true)]
     identity: Option<PathBuf>,
     /// The file with the values [default: ao/vault.age in the folder for data]
-    #[arg(long, value_name = "FILE", env = VAULT_VARIABLE)]
+    #[arg(long, value_name = "FILE", env = VAULT_VARIABLE, hide_env_values = true)]
     vault: Option<PathBuf>,
 }
 
 impl Where {
+    fn names_a_file(&self) -> bool {
+        self.identity.is_some() || self.vault.is_some()
+    }
+
     pub(crate) fn files(&self) -> Result<Files, Failure> {
         let whole = |path: &Path| std::path::absolute(path).ok();
         let identity = match &self.identity {
@@ -43,8 +47,11 @@ impl Where {
             None => own("XDG_DATA_HOME", ".local/share").map(|folder| folder.join(VAULT)),
         };
         let user = rustix::process::geteuid().as_raw();
-        match (identity, vault, kept()) {
-            (Some(identity), Some(vault), Some(kept)) => Ok(Files { identity, vault, kept, user }),
+        match (identity, vault) {
+            (Some(identity), Some(vault)) => {
+                let kept = kept().unwrap_or_else(|| vault.with_file_name(KEPT));
+                Ok(Files { identity, vault, kept, user })
+            }
             _ => Err(Failure::new(
                 Exit::Preflight,
                 "there is no place for the vault: HOME is not set",
@@ -54,22 +61,30 @@ impl Where {
     }
 }
 
-/// The usual vault, and the one that was typed if it is another.
-pub(crate) fn all(typed: Option<&Where>) -> Vec<Files> {
+/// The usual vault, and the one that was typed if it is another. Where one is named and cannot be found,
+/// what it holds cannot be known: that is an error. None at all is none.
+pub(crate) fn all(typed: Option<&Where>) -> Result<Vec<Files>, Failure> {
     let usual = Where {
         identity: std::env::var_os(IDENTITY_VARIABLE).map(PathBuf::from),
         vault: std::env::var_os(VAULT_VARIABLE).map(PathBuf::from),
     };
-    let mut all: Vec<_> =
-        [Some(&usual), typed].into_iter().flatten().filter_map(|one| one.files().ok()).collect();
+    let mut all = Vec::new();
+    for one in [Some(&usual), typed].into_iter().flatten() {
+        match one.files() {
+            Ok(files) => all.push(files),
+            Err(failure) if one.names_a_file() => return Err(failure),
+            Err(_) => {}
+        }
+    }
     all.dedup();
-    all
+    Ok(all)
 }
 
 /// Everything of the vault that a cell must not show, for what was typed and for what is usual.
 pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    for files in all(typed) {
+    // Nothing is started where a vault cannot be found.
+    for files in all(typed).unwrap_or_default() {
         paths.push(files.kept);
         for path in [files.identity, files.vault] {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };

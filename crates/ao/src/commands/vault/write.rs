@@ -50,11 +50,16 @@ pub(super) fn run(
     }
     let name = name(&arguments.name)?;
     let files = arguments.place.files()?;
+    {
+        // Before anybody types something in vain.
+        let store = store::Store::open(&files).map_err(|error| failure::of(&error))?;
+        if store.has_value(name.as_str().as_bytes()) {
+            return Err(failure::is_a_value());
+        }
+    }
     let (result, said) = if global.dry_run {
         ("planned", "Would keep")
     } else {
-        // Before anybody types something in vain.
-        store::Store::open(&files).map_err(|error| failure::of(&error))?;
         let end = if arguments.exact { End::Kept } else { End::Cut };
         let bytes = input::value(&name, end)?;
         let secret = Secret::new(bytes).map_err(failure::bad_value)?;
