@@ -21,6 +21,9 @@ pub enum Failure {
     NotJson(String),
     #[error("its answer is not of the form: {0}")]
     NotOfTheForm(String),
+    /// It holds what must not be shown.
+    #[error("its answer holds {0}")]
+    Unsafe(String),
     /// It spent more than it was given.
     #[error("it went over its budget: {0}")]
     OverBudget(String),
@@ -45,6 +48,7 @@ impl Failure {
             Self::TooLong(_) => "too-long",
             Self::NotJson(_) => "not-json",
             Self::NotOfTheForm(_) => "not-of-the-form",
+            Self::Unsafe(_) => "unsafe",
             Self::OverBudget(_) => "over-budget",
             Self::NotStarted(_) => "not-started",
             Self::Broken(_) => "broken",

@@ -6,12 +6,14 @@
 //! answer is believed before the reader of `ao-contract` has taken it ([`Form`]).
 
 mod answer;
+mod ask;
 mod failure;
 mod request;
 mod runner;
 pub mod wrap;
 
 pub use answer::{Answer, Cost, Said, Usage};
+pub use ask::ask;
 pub use failure::Failure;
 pub use request::{Budget, Form, Material, Request, Usd};
 pub use runner::{Exchange, Runner};

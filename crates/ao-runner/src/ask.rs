@@ -1,0 +1,233 @@
+//! One question, one answer that was checked, and one try to repair it.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ao_vault::redactor;
+use serde_json::Value;
+
+use crate::answer::{Answer, Cost, Said, Usage};
+use crate::failure::Failure;
+use crate::request::{Budget, Request, Usd};
+use crate::runner::{Exchange, Runner};
+use crate::wrap::{Nonce, wrapped};
+
+/// Of an answer that is given back to be repaired; more of it would not help.
+const REPEATED_CHARS_MAX: usize = 4000;
+const FENCE: &str = "```";
+
+/// Asks, and takes nothing that is not of the form.
+pub fn ask(
+    runner: &dyn Runner,
+    request: &Request,
+    nonce: &Nonce,
+    stop: &AtomicBool,
+) -> Result<Answer, Failure> {
+    let question = wrapped(&request.prompt, &request.material, nonce)
+        .map_err(|closes| Failure::NotStarted(closes.to_string()))?;
+    let first = runner.exchange(request, &question, stop)?;
+    let why = match checked(&first, request) {
+        Ok(value) => {
+            let Exchange { usage, took, .. } = first;
+            return Ok(Answer { value, usage, took, is_repaired: false });
+        }
+        Err(why) => why,
+    };
+    let Some(budget) = rest(&request.budget, &first) else { return Err(why) };
+    let request = Request { budget, ..request.clone() };
+    let again = again(&question, &first.text, &why);
+    // What was wrong with the first answer says more than why there was no second one.
+    let second = runner.exchange(&request, &again, stop).map_err(|_| why)?;
+    let value = checked(&second, &request)?;
+    Ok(Answer {
+        value,
+        usage: both(first.usage, second.usage),
+        took: first.took + second.took,
+        is_repaired: true,
+    })
+}
+
+/// The answer, if it is one.
+fn checked(exchange: &Exchange, request: &Request) -> Result<Value, Failure> {
+    let text = exchange.text.trim();
+    if text.len() as u64 > request.budget.output_bytes {
+        return Err(Failure::TooLong(request.budget.output_bytes));
+    }
+    let text = unfenced(text);
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        Failure::NotJson(format!("line {} column {}", error.line(), error.column()))
+    })?;
+    if let Some(what) = unsafe_in(&value) {
+        return Err(Failure::Unsafe(what.to_owned()));
+    }
+    if redactor().is_in(text.as_bytes()) {
+        return Err(Failure::Unsafe("a value of the vault".to_owned()));
+    }
+    (request.form.read)(&value).map_err(Failure::NotOfTheForm)?;
+    Ok(value)
+}
+
+/// Some models put a fence around what they were asked for. Nothing may stand beside it: what is said
+/// in prose is not an answer.
+fn unfenced(text: &str) -> &str {
+    let inner = text.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
+    match inner.and_then(|inner| inner.split_once('\n')) {
+        Some((tag, body)) if tag.trim().chars().all(char::is_alphanumeric) => body.trim(),
+        _ => text,
+    }
+}
+
+/// What would act on a terminal.
+fn unsafe_in(value: &Value) -> Option<&'static str> {
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let odd =
+        |text: &str| text.contains(is_odd).then_some("an escape sequence or control character");
+    match value {
+        Value::String(text) => odd(text),
+        Value::Array(items) => items.iter().find_map(unsafe_in),
+        Value::Object(map) => {
+            map.iter().find_map(|(name, value)| odd(name).or_else(|| unsafe_in(value)))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// What is left for a second try; nothing if nobody says what the first one took, or it took too much.
+fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
+    let time = budget.time.checked_sub(first.took).filter(|left| *left > Duration::ZERO)?;
+    let tokens = match first.usage.tokens {
+        Said::ByRunner(count) => budget.tokens.checked_sub(count).filter(|left| *left > 0)?,
+        Said::Nothing => return None,
+    };
+    let usd = match first.usage.cost {
+        Cost::Real(spent) | Cost::Imputed(spent) => Usd(budget.usd.0.checked_sub(spent.0)?),
+        Cost::Free => budget.usd,
+        Cost::Unknown => return None,
+    };
+    let turns = budget.turns.checked_sub(first.usage.turns).filter(|left| *left > 0)?;
+    Some(Budget { time, tokens, turns, usd, ..*budget })
+}
+
+fn again(question: &str, text: &str, why: &Failure) -> String {
+    let said: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+    format!(
+        "{question}\nAn earlier answer to this was refused: {why}. It was:\n{said}\n\nAnswer once more, with nothing but \
+         JSON of the form.\n"
+    )
+}
+
+fn both(first: Usage, second: Usage) -> Usage {
+    let tokens = match (first.tokens, second.tokens) {
+        (Said::ByRunner(one), Said::ByRunner(two)) => Said::ByRunner(one.saturating_add(two)),
+        _ => Said::Nothing,
+    };
+    let sum = |one: Usd, two: Usd| Usd(one.0.saturating_add(two.0));
+    let cost = match (first.cost, second.cost) {
+        (Cost::Real(one), Cost::Real(two)) => Cost::Real(sum(one, two)),
+        (Cost::Imputed(one), Cost::Imputed(two)) => Cost::Imputed(sum(one, two)),
+        (Cost::Free, Cost::Free) => Cost::Free,
+        _ => Cost::Unknown,
+    };
+    Usage { tokens, turns: first.turns.saturating_add(second.turns), cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::request::Form;
+    use crate::wrap::NONCE_BYTES;
+
+    /// Says what it is told to, one after the other.
+    #[derive(Debug)]
+    struct Told {
+        texts: RefCell<Vec<&'static str>>,
+        questions: RefCell<Vec<String>>,
+        usage: Usage,
+    }
+
+    impl Told {
+        fn new(texts: &[&'static str]) -> Self {
+            let usage = Usage { tokens: Said::ByRunner(10), turns: 1, cost: Cost::Free };
+            let texts = RefCell::new(texts.iter().rev().copied().collect());
+            Self { texts, questions: RefCell::default(), usage }
+        }
+    }
+
+    impl Runner for Told {
+        fn name(&self) -> &'static str {
+            "told"
+        }
+
+        fn exchange(
+            &self,
+            _: &Request,
+            question: &str,
+            _: &AtomicBool,
+        ) -> Result<Exchange, Failure> {
+            self.questions.borrow_mut().push(question.to_owned());
+            let text = self.texts.borrow_mut().pop().ok_or(Failure::Stopped)?.to_owned();
+            Ok(Exchange { text, usage: self.usage, took: Duration::from_secs(1), exit: Some(0) })
+        }
+    }
+
+    fn request() -> Request {
+        let read = |value: &Value| match value["a"].as_u64() {
+            Some(_) => Ok(()),
+            None => Err("a is no number".to_owned()),
+        };
+        Request {
+            purpose: "test",
+            prompt: "Say a.".into(),
+            material: Vec::new(),
+            form: Form { name: "a", schema: json!({}), read },
+            budget: Budget {
+                time: Duration::from_secs(10),
+                tokens: 100,
+                turns: 2,
+                usd: Usd(0),
+                output_bytes: 100,
+            },
+        }
+    }
+
+    fn asked(runner: &Told) -> Result<Answer, Failure> {
+        ask(runner, &request(), &Nonce::new([1; NONCE_BYTES]), &AtomicBool::new(false))
+    }
+
+    #[test]
+    fn only_what_is_of_the_form_is_an_answer() {
+        for good in [r#"{"a":1}"#, " {\"a\":1}\n", "```json\n{\"a\":1}\n```"] {
+            assert_eq!(asked(&Told::new(&[good])).unwrap().value["a"], 1, "{good}");
+        }
+        for (bad, kind) in [
+            ("Here it is: {\"a\":1}", "not-json"),
+            ("{\"a\":1} {\"a\":2}", "not-json"),
+            ("", "not-json"),
+            ("{\"a\":\"x\"}", "not-of-the-form"),
+            ("{\"a\":1,\"b\":\"\\u001b[31mred\"}", "unsafe"),
+        ] {
+            let runner = Told::new(&[bad, bad]);
+            assert_eq!(asked(&runner).unwrap_err().kind(), kind, "{bad}");
+            assert_eq!(runner.questions.borrow().len(), 2, "one repair try: {bad}");
+        }
+        let long: &'static str =
+            Box::leak(format!("{{\"a\":1,\"b\":\"{}\"}}", "x".repeat(200)).into());
+        assert_eq!(asked(&Told::new(&[long, long])).unwrap_err().kind(), "too-long");
+    }
+
+    #[test]
+    fn a_second_answer_counts_and_is_paid_for() {
+        let runner = Told::new(&["{}", "{\"a\":2}"]);
+        let answer = asked(&runner).unwrap();
+        assert!(answer.is_repaired && answer.value["a"] == 2);
+        assert_eq!((answer.usage.tokens, answer.usage.turns), (Said::ByRunner(20), 2));
+        assert!(runner.questions.borrow()[1].contains("a is no number"));
+        // Who does not say what the first one took is not asked again.
+        let silent = Told { usage: Usage::default(), ..Told::new(&["{}", "{\"a\":2}"]) };
+        assert_eq!(asked(&silent).unwrap_err().kind(), "not-of-the-form");
+    }
+}
