@@ -1,11 +1,12 @@
-//! What reading one value costs.
+//! What reading one value costs, and what every other command pays for knowing them all.
 //!
 //!     cargo bench --bench vault
 //!
 //! Each read is a process, from its start to its end. Beside it, in turn, so that what else the machine does hits all of
 //! them: `true`, which is what starting a process costs, and `age -d` with the same identity over a file with that one
 //! value alone, which is the least that a vault of one file a value would do (`pass` starts a shell and `gpg` for it).
-//! `age` is left out where it is not installed.
+//! `age` is left out where it is not installed. `ao tree log` stands for every other command: it opens the vault of the home
+//! that it is given, so that nothing of it is printed.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,7 +19,7 @@ mod cost;
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -34,11 +35,20 @@ struct Case {
     name: String,
     program: Vec<String>,
     says: &'static str,
+    home: PathBuf,
 }
 
 fn main() {
     let place = tempfile::tempdir().unwrap();
-    let mut cases = vec![case("true", &["/bin/true"], "")];
+    let bare = place.path().join("0");
+    let repo = place.path().join("repo");
+    fs::create_dir_all(repo.join(".agents")).unwrap();
+    fs::create_dir(&bare).unwrap();
+    let log = |home: &Path, name: &str| {
+        let log = case(name, &[AO, "-q", "-C", repo.to_str().unwrap(), "tree", "log"], "");
+        Case { home: home.to_owned(), ..log }
+    };
+    let mut cases = vec![case("true", &["/bin/true"], ""), log(&bare, "ao tree log, no vault")];
     for count in [1, 20, 1000] {
         let home = place.path().join(count.to_string());
         fs::create_dir(&home).unwrap();
@@ -47,6 +57,7 @@ fn main() {
         for number in 1..count {
             run(&home, &[AO, "vault", "write", &format!("n{number}")], &format!("{VALUE}{number}"));
         }
+        cases.push(log(&home, &format!("ao tree log, vault of {count}")));
         let home = home.to_str().unwrap();
         let (identity, vault) = (
             format!("{home}/.config/ao/identity.txt"),
@@ -90,7 +101,7 @@ fn main() {
 
 fn case(name: &str, program: &[&str], says: &'static str) -> Case {
     let program = program.iter().map(|&word| word.to_owned()).collect();
-    Case { name: name.to_owned(), program, says }
+    Case { name: name.to_owned(), program, says, home: "/nonexistent".into() }
 }
 
 fn run(home: &Path, program: &[&str], input: &str) {
@@ -104,6 +115,7 @@ fn run(home: &Path, program: &[&str], input: &str) {
 fn measure(case: &Case) -> Cost {
     let mut command = Command::new(&case.program[0]);
     command.args(&case.program[1..]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.env("HOME", &case.home);
     let (since, before) = (Instant::now(), used(UsageWho::RUSAGE_CHILDREN));
     let output = command.output().unwrap();
     let cpu = used(UsageWho::RUSAGE_CHILDREN).saturating_sub(before);

@@ -13,7 +13,8 @@ use crate::name::{NAME_BYTES_MAX, Name};
 use crate::secret::Secret;
 
 pub const ENTRIES_MAX: usize = 1000;
-const BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Every command knows each value in some forty forms.
+const BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Of a line before a value: the name, a space, digits, the end.
 const LINE_BYTES_MAX: usize = NAME_BYTES_MAX + 24;
 
@@ -42,7 +43,7 @@ impl Contents {
             return Err(Error::Full("it has 1,000 values"));
         }
         if self.room() > BYTES_MAX {
-            return Err(Error::Full("its values have 64 MiB together"));
+            return Err(Error::Full("its values have 8 MiB together"));
         }
         Ok(change)
     }

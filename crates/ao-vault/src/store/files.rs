@@ -18,7 +18,7 @@ const STICKY: u32 = 0o1000;
 /// Of the identity; a few lines.
 const IDENTITY_BYTES_MAX: u64 = 16 * 1024;
 /// Of the vault; more than all values that fit, and what encryption adds.
-const VAULT_BYTES_MAX: u64 = 80 * 1024 * 1024;
+const VAULT_BYTES_MAX: u64 = 10 * 1024 * 1024;
 const GIT: &str = ".git";
 
 /// Where the identity and the vault are. The binary knows; a library does not ask for a home.

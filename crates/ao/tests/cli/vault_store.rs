@@ -158,7 +158,7 @@ fn a_value_that_is_typed_as_a_name_is_not_repeated() {
 }
 
 const VALUE_WITH_A_SIGN: &str = "tok_live_9fQ2xVbR7mKpW4zLhT8c+";
-const KEY_AND_VALUE: &str = "KEY=tok_live_9fQ2xVbR7mKpW4zLhT8c-";
+const KEY_AND_VALUE: &str = "KEY=tok_live_9fQ2xVbR7mKpW4zLhT8c-"; // gitleaks:allow
 const HOST_AND_VALUE: &str = "127.0.0.1:80=tok_live_9fQ2xVbR7mKpW4zLhT8c";
 
 #[test]
