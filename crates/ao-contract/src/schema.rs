@@ -29,6 +29,8 @@ pub struct NamedSchema {
     pub about: String,
     /// The schema, draft 2020-12.
     pub schema: Value,
+    /// The reader that decides.
+    pub read: fn(&Value) -> Result<(), String>,
 }
 
 /// A value that a reader refused: where in it, and why.
@@ -73,6 +75,7 @@ struct Format {
     name: &'static str,
     schema: fn() -> Value,
     check: fn(&Value) -> Result<Value, ReadError>,
+    read: fn(&Value) -> Result<(), String>,
 }
 
 macro_rules! format {
@@ -81,6 +84,7 @@ macro_rules! format {
             name: $name,
             schema: || schema_of::<$type>($name, Writer::$writer),
             check: read_and_write_back::<$type>,
+            read: |value| read::<$type>(value).map(drop).map_err(|error| error.to_string()),
         }
     };
 }
@@ -162,7 +166,7 @@ fn named(format: &Format) -> NamedSchema {
     let schema = (format.schema)();
     let description = schema["description"].as_str().unwrap_or_default();
     let about = description.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    NamedSchema { name: format.name, about, schema }
+    NamedSchema { name: format.name, about, schema, read: format.read }
 }
 
 fn schema_of<T: JsonSchema>(name: &str, writer: Writer) -> Value {
