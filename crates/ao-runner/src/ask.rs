@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_vault::redactor;
+use ao_vault::{Ansi, redactor};
 use serde_json::Value;
 
 use crate::answer::{Answer, Cost, Said, Usage};
@@ -124,6 +124,9 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
 
 fn again(question: &str, text: &str, why: &Failure) -> String {
     let said: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+    // It may be just a secret that it was refused for.
+    let said = redactor().text(&said, Ansi::Strip);
+    let said = said.get();
     format!(
         "{question}\nAn earlier answer to this was refused: {why}. It was:\n{said}\n\nAnswer once more, with nothing but \
          JSON of the form.\n"

@@ -139,7 +139,7 @@ mod tests {
             ("You've hit your limit · resets 1am (UTC)", "2026-11-17T01:00:00Z"),
             ("resets 12am", "2026-11-17T00:00:00Z"),
             ("weekly limit · resets Nov 19, 12pm (UTC)", "2026-11-19T12:00:00Z"),
-            ("resets Jan 2 at 3pm", "2027-01-02T15:00:00Z"),
+            ("resets Dec 2 at 3pm", "2026-12-02T15:00:00Z"),
             ("Claude AI usage limit reached|1794843900", "2026-11-16T15:45:00Z"),
             ("more credits or try again at 3:45 PM.", "2026-11-16T15:45:00Z"),
             ("or try again at Nov 18th, 2026 9:05 AM.", "2026-11-18T09:05:00Z"),
@@ -150,6 +150,8 @@ mod tests {
             let wanted: Timestamp = wanted.parse().unwrap();
             assert_eq!(ends(text, now), Some(wanted), "{text}");
         }
+        let late: Timestamp = "2026-12-30T14:00:00Z".parse().unwrap();
+        assert_eq!(ends("resets Jan 2, 3pm", late), "2027-01-02T15:00:00Z".parse().ok());
         for none in [
             "",
             "Request rejected (429)",

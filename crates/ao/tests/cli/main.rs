@@ -63,6 +63,7 @@ mod redact;
 mod repo;
 mod report;
 mod report_files;
+mod runners;
 mod schema;
 mod search;
 mod shell_checks;

@@ -13,6 +13,7 @@ use ao_runner::{
     Answer, Budget, Failure as Refused, Form, Material, Origin, Program, Request, Runner, Said,
     Settings, Usd,
 };
+use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
 use super::remedy;
@@ -114,7 +115,7 @@ pub(super) fn run(
     }
     let request = Request {
         purpose: "ask",
-        prompt: prompt()?,
+        prompt: told(&prompt()?),
         material: arguments.material.iter().map(|path| material(path)).collect::<Result<_, _>>()?,
         form,
         budget: budget(arguments, &settings),
@@ -181,7 +182,12 @@ fn material(path: &Path) -> Result<Material, Failure> {
     let text = open().map_err(|why| {
         Failure::usage(format!("--material {label}: {why}")).hint("name a text that can be read")
     })?;
-    Ok(Material { label, text })
+    Ok(Material { label, text: told(&text) })
+}
+
+/// What goes out to a runner has no value of the vault in it.
+fn told(text: &str) -> String {
+    redactor().text(text, Ansi::Strip).get().clone()
 }
 
 fn bounded(from: impl Read, most: u64) -> Result<String, String> {
