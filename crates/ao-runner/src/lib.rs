@@ -15,6 +15,7 @@ mod program;
 mod request;
 mod runner;
 mod settings;
+mod slug;
 pub mod wrap;
 
 pub use answer::{Answer, Cost, Said, Usage};

@@ -16,13 +16,11 @@ use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::kind::Kind;
 use crate::request::Usd;
+use crate::slug;
 
 /// Of a night; more is a mistake.
 pub const RUNNERS_MAX: usize = 32;
-const COMMAND: &str = "command:";
-const SLUG_CHARS_MAX: usize = 48;
-/// Files and steps of the council that are no runner's.
-const TAKEN: [&str; 2] = ["packet", "synthesis"];
+pub(crate) const COMMAND: &str = "command:";
 const MICROS: f64 = 1_000_000.0;
 /// More than anybody has, and far from where numbers lose their units.
 const USD_MAX: f64 = 1_000_000.0;
@@ -107,7 +105,7 @@ pub fn choose(
     configured: &BTreeMap<String, RunnerConfig>,
     here: &Path,
 ) -> Vec<Chosen> {
-    let mut slugs: Vec<String> = TAKEN.map(str::to_owned).to_vec();
+    let mut slugs: Vec<String> = Vec::new();
     let mut all: Vec<Chosen> = Vec::new();
     for (name, origin) in wanted {
         let refused = |why: String| Err(Failure::NotStarted(why));
@@ -118,7 +116,7 @@ pub fn choose(
         } else {
             resolve(name, *origin, configured, here).map_err(Failure::NotStarted)
         };
-        let slug = unique(&slug(name), &slugs);
+        let slug = slug::of(name, &slugs);
         slugs.push(slug.clone());
         all.push(Chosen { name: name.clone(), slug, settings });
     }
@@ -223,32 +221,6 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
 )]
 pub(crate) fn micros(usd: f64) -> Usd {
     Usd((usd.clamp(0.0, USD_MAX) * MICROS).round() as u64)
-}
-
-/// Small letters, digits and hyphens. Of a path its last part is enough.
-fn slug(name: &str) -> String {
-    let short = match name.strip_prefix(COMMAND) {
-        Some(path) => format!("command-{}", path.rsplit('/').next().unwrap_or(path)),
-        None => name.to_owned(),
-    };
-    let mut slug = String::new();
-    for c in short.chars().flat_map(char::to_lowercase).take(SLUG_CHARS_MAX) {
-        if c.is_ascii_alphanumeric() {
-            slug.push(c);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    let slug = slug.trim_matches('-');
-    if slug.is_empty() { "runner".to_owned() } else { slug.to_owned() }
-}
-
-fn unique(slug: &str, taken: &[String]) -> String {
-    let is_free = |slug: &String| !taken.contains(slug);
-    let numbered = (2..=taken.len() + 2).map(|number| format!("{slug}-{number}"));
-    let mut all = std::iter::once(slug.to_owned()).chain(numbered);
-    // There are more numbers than there are names.
-    all.find(is_free).unwrap_or_else(|| slug.to_owned())
 }
 
 fn shown(text: &str) -> String {

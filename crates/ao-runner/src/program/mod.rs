@@ -127,7 +127,13 @@ impl Program {
         cell.grants = self.grants()?;
         match &self.login {
             Login::None => {}
-            Login::Key(key) => cell.authorizations.push(key.clone()),
+            Login::Key(key) => {
+                cell.authorizations.push(key.clone());
+                // Where the engine adds the key no tunnel is let through, and a proxy would be asked for one.
+                for name in ["NO_PROXY", "no_proxy"] {
+                    set(&mut cell, name, "127.0.0.1");
+                }
+            }
             Login::Token { variable, value, .. } => {
                 cell.secrets.push((OsString::from(variable), value.clone()));
             }

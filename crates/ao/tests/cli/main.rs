@@ -64,6 +64,7 @@ mod repo;
 mod report;
 mod report_files;
 mod runners;
+mod runners_command;
 mod schema;
 mod search;
 mod shell_checks;
