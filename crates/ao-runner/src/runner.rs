@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ao_guard::cell::Refused;
+
 use crate::answer::Usage;
 use crate::failure::Failure;
 use crate::login::Way;
@@ -17,6 +19,11 @@ pub trait Runner: std::fmt::Debug {
     /// How it is known to its API; part of what is reported of it.
     fn login(&self) -> Way {
         Way::None
+    }
+
+    /// What it tried in its last exchange and was not let do; part of what is reported of it.
+    fn refused(&self) -> Vec<Refused> {
+        Vec::new()
     }
 
     /// One exchange. `question` is the whole text to send: the prompt with the wrapped material, and after

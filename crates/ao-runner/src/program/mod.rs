@@ -17,8 +17,9 @@ mod probe;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
-use ao_guard::cell::{Begins, Caught, Cell, Cells, Finish, Grant, Limit, Limits, Refusal};
+use ao_guard::cell::{Begins, Caught, Cell, Cells, Finish, Grant, Limit, Limits, Refusal, Refused};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -55,6 +56,7 @@ pub struct Program {
     login: Login,
     cells: Cells,
     now: fn() -> Timestamp,
+    refused: Mutex<Vec<Refused>>,
 }
 
 impl Kind {
@@ -111,7 +113,7 @@ impl Program {
         cells: Cells,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self { settings, path, login, cells, now }
+        Self { settings, path, login, cells, now, refused: Mutex::default() }
     }
 
     pub fn path(&self) -> &std::path::Path {
@@ -218,8 +220,16 @@ impl Program {
 
     /// Runs it to its end; what it said and its exit code, if it ended by itself.
     fn run(&self, cell: &Cell, stop: &AtomicBool) -> Result<(Caught, i32), Failure> {
-        let caught = self.cells.run(cell, stop).map_err(|refusal| self.refused(&refusal))?;
+        let caught = self.cells.run(cell, stop).map_err(|refusal| self.not_run(&refusal))?;
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.clone_from(&caught.report.refused);
+        drop(refused);
         let limits = &cell.limits;
+        // It may have ended before it was.
+        let said = caught.report.stdout.counted.saturating_add(caught.report.stderr.counted);
+        if said > limits.output_bytes {
+            return Err(Failure::TooLong(limits.output_bytes));
+        }
         match caught.report.finish {
             Finish::Exited(code) => {
                 if code == BY_SIGNAL + SIGTERM {
@@ -240,7 +250,7 @@ impl Program {
         }
     }
 
-    fn refused(&self, refusal: &Refusal) -> Failure {
+    fn not_run(&self, refusal: &Refusal) -> Failure {
         match refusal {
             Refusal::NotStarted { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 Failure::Missing(self.path.display().to_string())
@@ -257,6 +267,10 @@ impl Runner for Program {
 
     fn login(&self) -> Way {
         self.login.way()
+    }
+
+    fn refused(&self) -> Vec<Refused> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn exchange(

@@ -120,6 +120,8 @@ impl Desk {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut ao = command(env!("CARGO_BIN_EXE_ao"), &self.ground);
+        // Times that an agent tells are read all the same.
+        ao.env("TZ", "Asia/Tokyo");
         ao.env("AO_VAULT_IDENTITY", self.vault.path().join("identity.txt"));
         ao.env("AO_VAULT_FILE", self.vault.path().join("vault.age")).args(arguments);
         ao.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -189,6 +191,10 @@ fn a_real_agent_answers_in_the_form() {
             );
             let has_price = answer["usage"]["cost"]["real"].is_u64();
             assert_eq!(has_price, agent != Agent::Codex, "{who}: {answer:#}");
+            // They call home, too.
+            let refusals = answer["refusals"].as_array().unwrap();
+            assert!(refusals.iter().all(|one| one["rule"] == "network-grant"), "{who}: {answer:#}");
+            assert!(agent != Agent::Codex || !refusals.is_empty(), "{who}: {answer:#}");
             // The key was added outside, the schema and the question went along, and nothing of the repository did.
             let keys = desk.mock.keys();
             let is_ours = |key: &String| key.strip_prefix("Bearer ").unwrap_or(key) == KEY;

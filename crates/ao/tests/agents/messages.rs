@@ -28,6 +28,10 @@ pub(crate) fn answer(count: usize, answer: &str, body: &Value) -> Vec<Value> {
     const TOOL: &str = "StructuredOutput";
     let is_offered =
         body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == TOOL));
+    // Some versions want a last word after it.
+    if results(body).last().is_some_and(|result| result.worked) {
+        return text(count, "Done.");
+    }
     if !is_offered || serde_json::from_str::<Value>(answer).is_err() {
         return text(count, answer);
     }

@@ -28,7 +28,10 @@ pub(crate) fn report(runner: &str) -> Value {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let home = Home::new(User::This);
+        Self::at(Home::new(User::This))
+    }
+
+    pub(crate) fn at(home: Home) -> Self {
         home.write("GEMINI_API_KEY", VALUE.as_bytes()).expect(0);
         home.write("ANTHROPIC_API_KEY", VALUE.as_bytes()).expect(0);
         home.write("OTHER", b"a value of something else").expect(0);
@@ -43,6 +46,7 @@ impl Desk {
         let path = self.home.path("bin").join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self.home.settle();
         path
     }
 

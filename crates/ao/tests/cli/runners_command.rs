@@ -1,12 +1,17 @@
 //! The user's own program as a runner, and what no runner can do.
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
-use crate::cell::binary_for_all;
+use crate::cell::{User, binary_for_all, is_running};
+use crate::repo::{Ran, wait_until};
 use crate::runners::{Desk, report, says};
-use crate::vault::VALUE;
+use crate::vault::{Home, VALUE};
 
 // proves: RUN-39
 #[test]
@@ -39,24 +44,58 @@ fn a_name_that_means_nothing_starts_nothing() {
 // proves: RUN-35, RUN-39
 #[test]
 fn a_command_of_the_users_own_reads_the_question_and_can_do_nothing_else() {
+    let homes = [
+        Home::new(User::This),
+        Home::new(User::Ordinary),
+        Home::new(User::Ordinary).variable("AO_CELL_TEST_TIER", "B"),
+    ];
+    for home in homes {
+        let desk = Desk::at(home);
+        let work = desk.home.path("work");
+        fs::create_dir_all(work.join(".agents")).unwrap();
+        fs::write(work.join("kept.txt"), "kept").unwrap();
+        let script = format!(
+            "grep -c 'should be done first'; ls -A | wc -l; echo in > here && cat here; \
+             echo out > {work}/kept.txt; cat {work}/kept.txt; echo; cat {identity} 2> /dev/null | wc -c",
+            work = work.display(),
+            identity = desk.home.identity().display(),
+        );
+        let name = desk.saying(&script);
+        let said = desk.headline(&name, &[]);
+        assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["1", "0", "in", "kept", "0"]);
+        assert_eq!(fs::read_to_string(work.join("kept.txt")).unwrap(), "kept");
+        let answer = desk.ask(&name, &[]).expect(0).json();
+        assert_eq!(answer["usage"], json!({ "tokens": "nothing", "turns": 1, "cost": "free" }));
+        assert_eq!((&answer["login"], &answer["refusals"]), (&json!("none"), &json!([])));
+    }
+}
+
+#[test]
+fn a_question_longer_than_a_pipe_is_read_whole_or_not_at_all() {
     let desk = Desk::new();
-    let work = desk.home.path("work");
-    fs::create_dir_all(work.join(".agents")).unwrap();
-    fs::write(work.join("kept.txt"), "kept").unwrap();
-    let script = format!(
-        "grep -c 'should be done first'; ls -A | wc -l; echo in > here && cat here; \
-         echo out > {work}/kept.txt; cat {work}/kept.txt; echo; cat {identity} 2> /dev/null | wc -c; \
-         (exec 3<> /dev/tcp/127.0.0.1/9) 2> /dev/null || echo alone",
-        work = work.display(),
-        identity = desk.home.identity().display(),
-    );
-    let name = desk.saying(&script);
-    let said = desk.headline(&name, &[]);
-    assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["1", "0", "in", "kept", "0", "alone"]);
-    assert_eq!(fs::read_to_string(work.join("kept.txt")).unwrap(), "kept");
-    let answer = desk.ask(&name, &[]).expect(0).json();
-    assert_eq!(answer["usage"], json!({ "tokens": "nothing", "turns": 1, "cost": "free" }));
-    assert_eq!(answer["login"], "none");
+    let file = desk.home.path("work/long.md");
+    fs::write(&file, "0123456789abcde\n".repeat(100_000)).unwrap();
+    let more = ["--material", file.to_str().unwrap()];
+    assert_eq!(desk.headline(&desk.saying("grep -c '^0123456789abcde$'"), &more).trim(), "100000");
+    // Nobody has to read it.
+    assert_eq!(desk.headline(&desk.saying("echo unread"), &more).trim(), "unread");
+}
+
+#[test]
+fn whoever_asked_can_stop_it() {
+    let desk = Desk::new();
+    let mark = "61.25";
+    let name = desk.own(&format!("exec sleep {mark}"));
+    let mut ask =
+        desk.home.command(&["--json", "runners", "ask", &name, "--schema", "runner-report"]);
+    let mut child = ask.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"Well?").unwrap();
+    wait_until("it runs", || is_running(mark));
+    let pid = Pid::from_raw(child.id().cast_signed());
+    kill(pid, Signal::SIGTERM).unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap()).expect(1);
+    assert_eq!(ran.json()["failure"]["kind"], "stopped", "{ran}");
+    assert!(!is_running(mark));
 }
 
 // proves: RUN-40

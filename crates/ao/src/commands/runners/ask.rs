@@ -128,7 +128,13 @@ pub(super) fn run(
             tell_answer(&answer, &program, &settings, printer);
             Ok(Exit::Done.code())
         }
-        Err(failure) => Ok(refuse(&failure, arguments, Some(&settings), global.json, printer)),
+        Err(failure) => {
+            for refused in program.refused() {
+                let what = ao_tree::shown(&refused.what);
+                printer.note(&format!("refused ({}): {what}", refused.rule));
+            }
+            Ok(refuse(&failure, arguments, Some(&settings), global.json, printer))
+        }
     }
 }
 
@@ -268,6 +274,7 @@ fn tell_answer(answer: &Answer, program: &Program, settings: &Settings, printer:
         "repaired": answer.is_repaired,
         "usage": answer.usage,
         "took_ms": u64::try_from(answer.took.as_millis()).unwrap_or(u64::MAX),
+        "refusals": program.refused(),
         "failure": Value::Null,
     });
     printer.answer("runners ask", fields, &format!("{:#}\n", answer.value));
