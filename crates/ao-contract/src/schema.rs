@@ -134,6 +134,11 @@ pub fn schemas() -> Vec<NamedSchema> {
     FORMATS.iter().map(named).collect()
 }
 
+/// One of them, by its name.
+pub fn schema(name: &str) -> Option<NamedSchema> {
+    FORMATS.iter().find(|format| format.name == name).map(named)
+}
+
 /// Reads a value with the typed reader of a format and writes it back. The configuration comes back
 /// without the keys that `ao` does not know; everything else comes back whole.
 pub fn check(name: &str, value: &Value) -> Result<Value, ReadError> {

@@ -139,12 +139,10 @@ pub(super) fn run(
 }
 
 fn form(arguments: &Arguments) -> Result<Form, Failure> {
-    let all = ao_contract::schemas();
-    let named =
-        all.into_iter().find(|schema| schema.name == arguments.schema).ok_or_else(|| {
-            Failure::usage(format!("there is no format `{}`", ao_tree::shown(&arguments.schema)))
-                .hint("`ao schema` lists them")
-        })?;
+    let named = ao_contract::schema(&arguments.schema).ok_or_else(|| {
+        Failure::usage(format!("there is no format `{}`", ao_tree::shown(&arguments.schema)))
+            .hint("`ao schema` lists them")
+    })?;
     let form = Form { name: named.name, schema: named.schema, read: named.read };
     Ok(if form.name == REPORT { form.with_constant("runner", &arguments.name) } else { form })
 }

@@ -1,5 +1,6 @@
 //! Runners as they are made on this machine: programs from PATH, secrets from the vault, cells for this repository.
 
+use std::cell::OnceCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,8 @@ pub(crate) struct Workshop {
     root: PathBuf,
     here: PathBuf,
     configured: Configured,
-    values: Vec<(Name, Secret)>,
+    /// Of the vault; taken out when the first one is needed.
+    values: OnceCell<Vec<(Name, Secret)>>,
     cells: Cells,
 }
 
@@ -52,7 +54,7 @@ impl Workshop {
             ));
         }
         let cells = guard::place::cells(&root);
-        Ok(Self { root, here, configured, values: redaction::values()?, cells })
+        Ok(Self { root, here, configured, values: OnceCell::new(), cells })
     }
 
     /// Those that are configured, and the programs that need not be.
@@ -89,11 +91,16 @@ impl Workshop {
     /// What it is known by: the secret that is configured, or else the first of the usual ones that the vault has.
     pub(crate) fn login(&self, settings: &Settings) -> Result<Login, Refused> {
         let missing = || Refused::NotLoggedIn(settings.name.clone());
-        let find = |name: &str| self.values.iter().find(|(other, _)| other.as_str() == name);
-        let found = match &settings.auth {
-            Some(name) => Some(find(name.as_str()).ok_or_else(missing)?),
-            None => settings.usual_secrets().iter().find_map(|name| find(name)),
-        };
+        let mut names = settings.usual_secrets();
+        if let Some(name) = &settings.auth {
+            names = vec![name.as_str().to_owned()];
+        }
+        let values = if names.is_empty() { &[] } else { self.values()? };
+        let find = |name: &String| values.iter().find(|(other, _)| other.as_str() == name);
+        let found = names.iter().find_map(find);
+        if found.is_none() && settings.auth.is_some() {
+            return Err(missing());
+        }
         let Some((name, secret)) = found else {
             return if settings.kind == Kind::Command { Ok(Login::None) } else { Err(missing()) };
         };
@@ -123,6 +130,14 @@ impl Workshop {
         Authorization::new(grant, name.reference(), secret.expose(), forms, guard::authorities)
             .map(Login::Key)
             .map_err(|bad| Refused::NotStarted(format!("{}: {bad}", name.reference())))
+    }
+
+    fn values(&self) -> Result<&[(Name, Secret)], Refused> {
+        if let Some(values) = self.values.get() {
+            return Ok(values);
+        }
+        let values = redaction::values().map_err(|failure| Refused::NotStarted(failure.message))?;
+        Ok(self.values.get_or_init(|| values))
     }
 
     pub(crate) fn program(&self, settings: &Settings) -> Result<Program, Refused> {
