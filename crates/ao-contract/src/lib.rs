@@ -115,7 +115,7 @@ pub use retrieval_bench::{
 };
 pub use run_now::{RunNow, RunStage};
 pub use sacred::SacredScopes;
-pub use schema::{NamedSchema, ReadError, check, read, schemas};
+pub use schema::{NamedSchema, ReadError, check, read, schema, schemas};
 pub use settled::Settled;
 pub use step::{Step, StepName, StepStatus};
 pub use still_true::Check;

@@ -29,6 +29,8 @@ pub struct NamedSchema {
     pub about: String,
     /// The schema, draft 2020-12.
     pub schema: Value,
+    /// The reader that decides.
+    pub read: fn(&Value) -> Result<(), String>,
 }
 
 /// A value that a reader refused: where in it, and why.
@@ -73,6 +75,7 @@ struct Format {
     name: &'static str,
     schema: fn() -> Value,
     check: fn(&Value) -> Result<Value, ReadError>,
+    read: fn(&Value) -> Result<(), String>,
 }
 
 macro_rules! format {
@@ -81,6 +84,7 @@ macro_rules! format {
             name: $name,
             schema: || schema_of::<$type>($name, Writer::$writer),
             check: read_and_write_back::<$type>,
+            read: |value| read::<$type>(value).map(drop).map_err(|error| error.to_string()),
         }
     };
 }
@@ -130,6 +134,11 @@ pub fn schemas() -> Vec<NamedSchema> {
     FORMATS.iter().map(named).collect()
 }
 
+/// One of them, by its name.
+pub fn schema(name: &str) -> Option<NamedSchema> {
+    FORMATS.iter().find(|format| format.name == name).map(named)
+}
+
 /// Reads a value with the typed reader of a format and writes it back. The configuration comes back
 /// without the keys that `ao` does not know; everything else comes back whole.
 pub fn check(name: &str, value: &Value) -> Result<Value, ReadError> {
@@ -162,7 +171,7 @@ fn named(format: &Format) -> NamedSchema {
     let schema = (format.schema)();
     let description = schema["description"].as_str().unwrap_or_default();
     let about = description.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    NamedSchema { name: format.name, about, schema }
+    NamedSchema { name: format.name, about, schema, read: format.read }
 }
 
 fn schema_of<T: JsonSchema>(name: &str, writer: Writer) -> Value {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_vault::redactor;
+use ao_vault::{Ansi, redactor};
 use serde_json::Value;
 
 use crate::answer::{Answer, Cost, Said, Usage};
@@ -64,7 +64,21 @@ fn checked(exchange: &Exchange, request: &Request) -> Result<Value, Failure> {
         return Err(Failure::Unsafe("a value of the vault".to_owned()));
     }
     (request.form.read)(&value).map_err(Failure::NotOfTheForm)?;
+    constant(&request.form.schema, &value).map_err(Failure::NotOfTheForm)?;
     Ok(value)
+}
+
+/// What the schema fixes for this question alone, such as who answers: the reader cannot know it.
+fn constant(schema: &Value, value: &Value) -> Result<(), String> {
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    for (name, field) in fields {
+        if let Some(wanted) = field.get("const")
+            && value.get(name) != Some(wanted)
+        {
+            return Err(format!("{name} is not {wanted}"));
+        }
+    }
+    Ok(())
 }
 
 /// Some models put a fence around what they were asked for. Nothing may stand beside it: what is said
@@ -101,8 +115,8 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
     };
     let usd = match first.usage.cost {
         Cost::Real(spent) | Cost::Imputed(spent) => Usd(budget.usd.0.checked_sub(spent.0)?),
-        Cost::Free => budget.usd,
-        Cost::Unknown => return None,
+        // Its tokens are known and counted; the whole reserve of money is charged in the end.
+        Cost::Free | Cost::Unknown => budget.usd,
     };
     let turns = budget.turns.checked_sub(first.usage.turns).filter(|left| *left > 0)?;
     Some(Budget { time, tokens, turns, usd, ..*budget })
@@ -110,6 +124,9 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
 
 fn again(question: &str, text: &str, why: &Failure) -> String {
     let said: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+    // It may be just a secret that it was refused for.
+    let said = redactor().text(&said, Ansi::Strip);
+    let said = said.get();
     format!(
         "{question}\nAn earlier answer to this was refused: {why}. It was:\n{said}\n\nAnswer once more, with nothing but \
          JSON of the form.\n"
@@ -226,6 +243,13 @@ mod tests {
         assert!(answer.is_repaired && answer.value["a"] == 2);
         assert_eq!((answer.usage.tokens, answer.usage.turns), (Said::ByRunner(20), 2));
         assert!(runner.questions.borrow()[1].contains("a is no number"));
+        // What the schema fixes for one question is part of its form.
+        let form = request().form.with_constant("b", "told");
+        let fixed = Request { form, ..request() };
+        let told = Told::new(&["{\"a\":1,\"b\":\"other\"}", "{\"a\":1,\"b\":\"told\"}"]);
+        let nonce = Nonce::new([1; NONCE_BYTES]);
+        let answer = ask(&told, &fixed, &nonce, &AtomicBool::new(false)).unwrap();
+        assert!(answer.is_repaired && answer.value["b"] == "told");
         // Who does not say what the first one took is not asked again.
         let silent = Told { usage: Usage::default(), ..Told::new(&["{}", "{\"a\":2}"]) };
         assert_eq!(asked(&silent).unwrap_err().kind(), "not-of-the-form");

@@ -7,13 +7,24 @@
 
 mod answer;
 mod ask;
+mod endpoint;
 mod failure;
+mod kind;
+mod login;
+mod program;
 mod request;
 mod runner;
+mod settings;
+mod slug;
 pub mod wrap;
 
 pub use answer::{Answer, Cost, Said, Usage};
 pub use ask::ask;
+pub use endpoint::{Endpoint, Wire};
 pub use failure::Failure;
+pub use kind::Kind;
+pub use login::{Login, Way};
+pub use program::{DEPTH, LoggedIn, Probed, Program};
 pub use request::{Budget, Form, Material, Request, Usd};
 pub use runner::{Exchange, Runner};
+pub use settings::{Chosen, Origin, RUNNERS_MAX, Settings, choose, merged};

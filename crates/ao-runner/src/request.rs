@@ -38,6 +38,15 @@ pub struct Form {
     pub read: fn(&Value) -> Result<(), String>,
 }
 
+impl Form {
+    /// With one field that has this value and no other, such as the name of the one who answers.
+    #[must_use]
+    pub fn with_constant(mut self, field: &str, value: &str) -> Self {
+        self.schema["properties"][field] = serde_json::json!({ "type": "string", "const": value });
+        self
+    }
+}
+
 impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Form({})", self.name)

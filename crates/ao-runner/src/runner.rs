@@ -3,8 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ao_guard::cell::Refused;
+
 use crate::answer::Usage;
 use crate::failure::Failure;
+use crate::login::Way;
 use crate::request::Request;
 
 /// A model or an agent program. It is asked once and answers with a text; whether that is an answer is
@@ -12,6 +15,16 @@ use crate::request::Request;
 pub trait Runner: std::fmt::Debug {
     /// As the configuration or `--runner` has it.
     fn name(&self) -> &str;
+
+    /// How it is known to its API; part of what is reported of it.
+    fn login(&self) -> Way {
+        Way::None
+    }
+
+    /// What it tried in its last exchange and was not let do; part of what is reported of it.
+    fn refused(&self) -> Vec<Refused> {
+        Vec::new()
+    }
 
     /// One exchange. `question` is the whole text to send: the prompt with the wrapped material, and after
     /// an answer that was not of the form what was wrong with it. Whoever sets `stop` ends it.

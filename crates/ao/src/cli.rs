@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
-    retrieval_bench, schema, search, show, tree, vault,
+    retrieval_bench, runners, schema, search, show, tree, vault,
 };
 use crate::failure::Failure;
 use crate::printer::{self, Printer};
@@ -96,6 +96,8 @@ enum Command {
     /// Keep secrets, give them to nobody who need not have them, and find those that lie about
     #[command(subcommand)]
     Vault(vault::Command),
+    /// Which models and agent programs can be asked, and ask one
+    Runners(runners::Arguments),
     /// Tell people something, through the configured command
     Notify(notify::Arguments),
     /// List the file formats, print the JSON Schema of one, or check a file against it
@@ -154,6 +156,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         // The code of a command that ran in a cell is its own.
         Command::Guard(command) => return guard::run(&command, global, printer),
         Command::Vault(command) => return vault::run(&command, global, printer),
+        Command::Runners(arguments) => return runners::run(&arguments, global, printer),
         Command::Search(arguments) => search::run(&arguments, global, printer),
         Command::Lookup(arguments) => lookup::run(&arguments, global, printer),
         Command::Show(arguments) => show::run(&arguments, global, printer),

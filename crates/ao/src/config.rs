@@ -1,9 +1,10 @@
 //! The configuration files: the repository's over the user's own, and both over the defaults.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, Exit};
+use ao_contract::{Config, Exit, RunnerConfig};
 
 use crate::failure::Failure;
 
@@ -152,7 +153,7 @@ pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
 /// the user's own file counts, or the one that was named.
 pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure> {
     let mut said = None;
-    for path in files(root).iter().filter(|path| **path != root.join(FILE)) {
+    for path in files(root).iter().filter(|path| !is_of_repository(path, root)) {
         said = read(path)?.notify.command.or(said);
     }
     Ok(said)
@@ -161,6 +162,26 @@ pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure
 pub(crate) fn repository_names_a_notifier(root: &Path) -> bool {
     let own = root.join(FILE);
     own.exists() && read(&own).is_ok_and(|config| config.notify.command.is_some())
+}
+
+/// The runners of the user, as far as the repository may say something of them, and what of that is left out.
+pub(crate) fn runners(
+    root: &Path,
+) -> Result<(BTreeMap<String, RunnerConfig>, Vec<String>), Failure> {
+    let (mut user, mut repository) = (BTreeMap::new(), BTreeMap::new());
+    for path in files(root) {
+        let said = read(&path)?.runners;
+        if is_of_repository(&path, root) {
+            repository.extend(said);
+        } else {
+            user.extend(said);
+        }
+    }
+    Ok(ao_runner::merged(&user, &repository))
+}
+
+fn is_of_repository(path: &Path, root: &Path) -> bool {
+    path == root.join(FILE)
 }
 
 /// The weaker file first.

@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Component;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -151,7 +152,11 @@ fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
         say(&Said::CannotBuild { layer: Layer::Limits, why: error.to_string() });
         sys::exit_now(1);
     }
-    if let Err(error) = rustix::process::chdir(policy.directory.path()) {
+    if let Err(error) = furnish(policy) {
+        say(&Said::NotStarted { reason: error.raw_os_error().unwrap_or(libc::EINVAL) });
+        sys::exit_now(1);
+    }
+    if let Err(error) = rustix::process::chdir(policy.start()) {
         say(&Said::NotStarted { reason: error.raw_os_error() });
         sys::exit_now(1);
     }
@@ -168,6 +173,23 @@ fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
         say(&Said::Escaped { attacks: through });
     }
     sys::exit_now(1)
+}
+
+/// Puts into the home what the program is to find there.
+#[expect(clippy::disallowed_methods, reason = "only in the home of one cell")]
+fn furnish(policy: &Policy) -> io::Result<()> {
+    for (path, text) in &policy.files {
+        let is_beneath = path.path().components().all(|part| matches!(part, Component::Normal(_)));
+        if !is_beneath {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        let path = policy.home.path().join(path.path());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the room that starts programs")]

@@ -24,7 +24,7 @@ use crate::descent;
 use crate::scale::Scale;
 
 use super::layer::Layer;
-use super::message::{Said, receive, receive_secrets, send, send_descriptors};
+use super::message::{Said, receive, receive_descriptors, receive_secrets, send, send_descriptors};
 use super::policy::Policy;
 use super::report::Limit;
 use super::sys::{self, Side};
@@ -58,7 +58,10 @@ fn hold() -> io::Result<()> {
     let Some(mut policy) = receive::<Policy>(&control)? else { return Ok(()) };
     policy.secrets = receive_secrets(&control)?;
     // The program must not find the socket where its input is.
-    rustix::stdio::dup2_stdin(&fs::File::open("/dev/null")?)?;
+    match receive_descriptors(&control)?.first() {
+        Some(input) => rustix::stdio::dup2_stdin(input)?,
+        None => rustix::stdio::dup2_stdin(&fs::File::open("/dev/null")?)?,
+    }
     let _ = rustix::process::setsid();
     let wanted = match policy.tier {
         Tier::A => hold_namespaces(&policy, &control),

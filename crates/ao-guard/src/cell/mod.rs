@@ -51,7 +51,7 @@ pub use grant::{BadGrant, Grant};
 pub use hidden::Hidden;
 pub(crate) use holder::serve;
 pub use layer::{Layer, Missing};
-pub use order::{Cell, Limits, Outside};
+pub use order::{Begins, Cell, Limits, Outside};
 pub use paths::{PathRefusal, Place, admit};
 pub use report::{Bytes, Finish, Limit, Refusal, Refused, Report};
 pub use scratch::Scratch;

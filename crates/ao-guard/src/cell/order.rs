@@ -1,12 +1,14 @@
 //! What is wanted of a cell, as the engine says it.
 
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::authorization::Authorization;
+use super::door::FORWARD_PORT;
 use super::grant::Grant;
 use super::hidden::Hidden;
 use super::layer::Layer;
@@ -51,6 +53,16 @@ pub struct Outside {
     pub readable: Vec<PathBuf>,
 }
 
+/// Where the program starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Begins {
+    /// In the directory that was named.
+    #[default]
+    There,
+    /// In its private home: a program that looks around itself for settings finds nobody's.
+    AtHome,
+}
+
 /// A program and the cell that it is to run in.
 #[derive(Debug, Clone)]
 pub struct Cell {
@@ -62,6 +74,11 @@ pub struct Cell {
     /// Granted too, and never kept longer or shown: for the program alone.
     pub secrets: Vec<(OsString, Hidden)>,
     pub directory: PathBuf,
+    pub begins: Begins,
+    /// What it reads from standard input; nothing is an empty one.
+    pub input: Vec<u8>,
+    /// Files that are in its private home before it starts, by their paths beneath it. For the program alone.
+    pub files: Vec<(PathBuf, String)>,
     /// Written for real. Checked by [`super::admit`].
     pub writable: Vec<PathBuf>,
     /// The work tree that is seen as a copy, and changed only there.
@@ -88,6 +105,9 @@ impl Cell {
             environment: Vec::new(),
             secrets: Vec::new(),
             directory: directory.into(),
+            begins: Begins::default(),
+            input: Vec::new(),
+            files: Vec::new(),
             writable: Vec::new(),
             copied: None,
             grants: Vec::new(),
@@ -99,6 +119,13 @@ impl Cell {
             broken: None,
             landlock_max: None,
         }
+    }
+
+    /// Where the program finds a host that may be reached, on its own loopback.
+    pub fn forward(&self, grant: &Grant) -> Option<SocketAddr> {
+        let at = self.reachable().iter().position(|one| one == grant)?;
+        let port = FORWARD_PORT.checked_add(u16::try_from(at).ok()?)?;
+        Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
     }
 
     /// All that may be reached, in the order of their forwards.

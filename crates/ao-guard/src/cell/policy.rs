@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hidden::Hidden;
 use super::layer::Layer;
-use super::order::Limits;
+use super::order::{Begins, Limits};
 use super::tier::Tier;
 
 /// A path as bytes; names need not be text.
@@ -57,6 +57,11 @@ pub(super) struct Policy {
     #[serde(skip)]
     pub(super) secrets: Vec<(OsString, Hidden)>,
     pub(super) directory: Spot,
+    /// Of the cell's own.
+    pub(super) home: Spot,
+    pub(super) begins: Begins,
+    /// To be in the home, by their paths beneath it.
+    pub(super) files: Vec<(Spot, String)>,
     /// Stay visible where a mask would hide them.
     pub(super) shown: Vec<Spot>,
     /// Files of the user that are written for real.
@@ -79,6 +84,14 @@ pub(super) struct Policy {
 }
 
 impl Policy {
+    /// Where the program starts.
+    pub(super) fn start(&self) -> &Path {
+        match self.begins {
+            Begins::There => self.directory.path(),
+            Begins::AtHome => self.home.path(),
+        }
+    }
+
     /// Whether a wall is to be built.
     pub(super) fn has(&self, layer: Layer) -> bool {
         self.broken != Some(layer)

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use super::door::{self, Door};
 use super::holder::WORD;
@@ -95,7 +96,7 @@ impl Cell {
         let (control, theirs) = UnixStream::pair()?;
         let child = start_holder(holder, theirs)?;
         let mut supervised = Supervised::begin(child, control, self.limits);
-        let listeners = supervised.greet(&policy)?;
+        let listeners = supervised.greet(&policy, &self.input)?;
         let door = Door::open(&self.reachable(), &self.authorizations, listeners)?;
         let attacks_held = match supervised.started() {
             Ok(attacks) => attacks,
@@ -163,7 +164,7 @@ impl Cell {
             environment.retain(|(other, _)| other != name);
             environment.push((name.into(), value));
         };
-        set("HOME", home.into());
+        set("HOME", home.clone().into());
         set("TMPDIR", temporary.into());
         set(MARK, tier.to_string().into());
         for (name, value) in door::variables(&self.reachable(), &self.authorizations) {
@@ -185,6 +186,9 @@ impl Cell {
             environment,
             secrets: self.secrets.clone(),
             directory: self.directory.clone().into(),
+            home: home.into(),
+            begins: self.begins,
+            files: self.files.iter().map(|(path, text)| (path.into(), text.clone())).collect(),
             shown: spots(shown),
             writable: spots(self.writable.clone()),
             copied: self.copied.as_ref().map(|tree| Copied {
@@ -309,9 +313,30 @@ fn start_holder(holder: &Path, control: UnixStream) -> io::Result<Child> {
 }
 
 /// Used by the supervisor, which owns the socket.
-pub(super) fn send_policy(control: &UnixStream, policy: &Policy) -> io::Result<Vec<TcpListener>> {
+pub(super) fn send_policy(
+    control: &UnixStream,
+    policy: &Policy,
+    input: &[u8],
+) -> io::Result<Vec<TcpListener>> {
     message::send(control, policy)?;
     message::send_secrets(control, &policy.secrets)?;
+    send_input(control, input)?;
     let descriptors = message::receive_descriptors(control)?;
     Ok(descriptors.into_iter().map(TcpListener::from).collect())
+}
+
+/// The holder gets a pipe, and nothing if there is nothing to read. It is filled by a thread: a program may read late,
+/// or never. With the cell the last reader is gone, and the thread ends.
+fn send_input(control: &UnixStream, input: &[u8]) -> io::Result<()> {
+    if input.is_empty() {
+        return message::send_descriptors(control, &[]);
+    }
+    let (theirs, mut ours) = io::pipe()?;
+    message::send_descriptors(control, &[theirs.as_fd()])?;
+    let input = input.to_vec();
+    thread::Builder::new().spawn(move || {
+        // A program need not read all of it.
+        let _ = ours.write_all(&input);
+    })?;
+    Ok(())
 }

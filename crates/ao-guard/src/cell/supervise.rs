@@ -104,11 +104,15 @@ impl Supervised {
         }
     }
 
-    /// Hands over the policy, and takes the listeners of the cell.
-    pub(super) fn greet(&mut self, policy: &Policy) -> Result<Vec<TcpListener>, Refusal> {
+    /// Hands over the policy and what the program reads, and takes the listeners of the cell.
+    pub(super) fn greet(
+        &mut self,
+        policy: &Policy,
+        input: &[u8],
+    ) -> Result<Vec<TcpListener>, Refusal> {
         self.control.set_read_timeout(Some(PATIENCE))?;
         self.control.set_write_timeout(Some(PATIENCE))?;
-        start::send_policy(&self.control, policy).map_err(|_| Refusal::HolderLost)
+        start::send_policy(&self.control, policy, input).map_err(|_| Refusal::HolderLost)
     }
 
     /// Waits until the program runs: how many attacks were held, or why it does not.

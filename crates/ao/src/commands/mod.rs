@@ -14,6 +14,7 @@ pub(crate) mod notify;
 pub(crate) mod overnight;
 mod proposal;
 pub(crate) mod retrieval_bench;
+pub(crate) mod runners;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;

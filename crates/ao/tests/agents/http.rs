@@ -1,6 +1,7 @@
 //! As much of HTTP/1.1 as the agents speak: a request with a body of known length or in chunks, and an
 //! answer that is streamed event by event. Each connection is for one request.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
@@ -70,8 +71,29 @@ pub(crate) fn refuse(mut stream: &TcpStream, status: &str) -> io::Result<()> {
     write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 }
 
+/// An answer that is whole at once.
+pub(crate) fn respond(
+    mut stream: &TcpStream,
+    code: u16,
+    headers: &[(&'static str, String)],
+    body: &Value,
+) -> io::Result<()> {
+    let body = body.to_string();
+    let mut head = format!("HTTP/1.1 {code} Said\r\nContent-Type: application/json\r\n");
+    for (name, value) in headers {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+}
+
 /// Each event has its type as its name, and is sent by itself.
 pub(crate) fn stream(mut stream: &TcpStream, events: &[Value]) -> io::Result<()> {
+    cut(stream, events)?;
+    stream.write_all(b"0\r\n\r\n")
+}
+
+/// The same, without the end.
+pub(crate) fn cut(mut stream: &TcpStream, events: &[Value]) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
@@ -81,5 +103,5 @@ pub(crate) fn stream(mut stream: &TcpStream, events: &[Value]) -> io::Result<()>
         let text = format!("event: {name}\ndata: {event}\n\n");
         write!(stream, "{:x}\r\n{text}\r\n", text.len())?;
     }
-    stream.write_all(b"0\r\n\r\n")
+    Ok(())
 }

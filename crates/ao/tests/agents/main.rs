@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod agent;
+mod asked;
 mod authorized;
 mod bounded;
 mod ground;

@@ -8,14 +8,40 @@ use crate::script::{Act, Step};
 
 /// One message: a call of a tool, or with no step left the last word.
 pub(crate) fn events(count: usize, step: Option<&Step>) -> Vec<Value> {
-    let (block, deltas, reason) = match step {
-        Some(step) => call(count, &step.act),
-        None => (
-            json!({ "type": "text", "text": "" }),
-            vec![json!({ "type": "text_delta", "text": "Done." })],
-            "end_turn",
-        ),
-    };
+    match step {
+        Some(step) => calling(count, &step.act),
+        None => text(count, "Done."),
+    }
+}
+
+pub(crate) fn calling(count: usize, act: &Act) -> Vec<Value> {
+    message(count, call(count, act))
+}
+
+fn text(count: usize, text: &str) -> Vec<Value> {
+    let delta = json!({ "type": "text_delta", "text": text });
+    message(count, (json!({ "type": "text", "text": "" }), vec![delta], "end_turn"))
+}
+
+/// Through the tool for it, if there is one and JSON is to be said.
+pub(crate) fn answer(count: usize, answer: &str, body: &Value) -> Vec<Value> {
+    const TOOL: &str = "StructuredOutput";
+    let is_offered =
+        body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == TOOL));
+    // Some versions want a last word after it.
+    if results(body).last().is_some_and(|result| result.worked) {
+        return text(count, "Done.");
+    }
+    if !is_offered || serde_json::from_str::<Value>(answer).is_err() {
+        return text(count, answer);
+    }
+    let block =
+        json!({ "type": "tool_use", "id": format!("toolu_{count}"), "name": TOOL, "input": {} });
+    let delta = json!({ "type": "input_json_delta", "partial_json": answer });
+    message(count, (block, vec![delta], "tool_use"))
+}
+
+fn message(count: usize, (block, deltas, reason): (Value, Vec<Value>, &str)) -> Vec<Value> {
     let message = json!({
         "id": format!("msg_{count}"), "type": "message", "role": "assistant", "model": "mock",
         "content": [], "stop_reason": null, "stop_sequence": null,

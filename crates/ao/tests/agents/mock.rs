@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::http::{self, Request};
-use crate::script::Step;
+use crate::script::{Act, Step};
 use crate::{messages, responses};
 
 /// A client that opens a connection and says nothing.
@@ -37,16 +37,48 @@ pub(crate) struct Mock {
 
 struct Shared {
     dialect: Dialect,
-    steps: Vec<Step>,
+    says: Says,
     requests: Mutex<Vec<Request>>,
+}
+
+/// What it goes by.
+enum Says {
+    /// One call of a tool after the other, then that it is done.
+    Steps(Vec<Step>),
+    /// One reply a request; the last one is said again.
+    Replies(Vec<Reply>),
+}
+
+/// What one request is answered with.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// An answer of the form that was asked for, or what passes for it.
+    Answer(String),
+    /// A call of a tool that the agent may not even have.
+    Call(Act),
+    Status {
+        code: u16,
+        headers: Vec<(&'static str, String)>,
+        body: Value,
+    },
+    /// The stream begins and breaks off.
+    Cut,
 }
 
 impl Mock {
     /// It serves until the tests end: a thread that waits costs nothing.
     pub(crate) fn start(dialect: Dialect, steps: Vec<Step>) -> Self {
+        Self::serving(dialect, Says::Steps(steps))
+    }
+
+    pub(crate) fn replying(dialect: Dialect, replies: Vec<Reply>) -> Self {
+        Self::serving(dialect, Says::Replies(replies))
+    }
+
+    fn serving(dialect: Dialect, says: Says) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared { dialect, steps, requests: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared { dialect, says, requests: Mutex::new(Vec::new()) });
         let server = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -70,6 +102,12 @@ impl Mock {
         requests.iter().map(|request| request.keys.clone()).collect()
     }
 
+    /// What was asked, whole.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        let requests = self.shared.requests.lock().unwrap();
+        requests.iter().map(|request| request.body.clone()).collect()
+    }
+
     /// What the agent said of its calls, in order; the longest conversation that was had.
     pub(crate) fn results(&self) -> Vec<Outcome> {
         let requests = self.shared.requests.lock().unwrap();
@@ -89,13 +127,54 @@ impl Shared {
             return http::refuse(stream, status);
         }
         let count = self.dialect.results(&request.body).len();
-        let step = self.steps.get(count).filter(|_| self.dialect.has_tools(&request.body));
+        let steps = match &self.says {
+            Says::Steps(steps) => steps,
+            Says::Replies(replies) => return self.reply(stream, request, replies),
+        };
+        let step = steps.get(count).filter(|_| self.dialect.has_tools(&request.body));
         let events = match self.dialect {
             Dialect::Messages => messages::events(count, step),
             Dialect::Responses => responses::events(count, step),
         };
         self.requests.lock().unwrap().push(request);
         http::stream(stream, &events)
+    }
+
+    fn reply(
+        &self,
+        stream: &TcpStream,
+        request: Request,
+        replies: &[Reply],
+    ) -> std::io::Result<()> {
+        let (count, body) = {
+            let mut requests = self.requests.lock().unwrap();
+            requests.push(request);
+            (requests.len() - 1, requests[requests.len() - 1].body.clone())
+        };
+        match replies.get(count).or(replies.last()).unwrap() {
+            Reply::Status { code, headers, body } => http::respond(stream, *code, headers, body),
+            Reply::Cut => {
+                let events = match self.dialect {
+                    Dialect::Messages => messages::events(count, None),
+                    Dialect::Responses => responses::events(count, None),
+                };
+                http::cut(stream, &events[..1])
+            }
+            Reply::Answer(text) => http::stream(
+                stream,
+                &match self.dialect {
+                    Dialect::Messages => messages::answer(count, text, &body),
+                    Dialect::Responses => responses::answer(count, text),
+                },
+            ),
+            Reply::Call(act) => http::stream(
+                stream,
+                &match self.dialect {
+                    Dialect::Messages => messages::calling(count, act),
+                    Dialect::Responses => responses::calling(count, act),
+                },
+            ),
+        }
     }
 }
 

@@ -11,14 +11,26 @@ const ENDED: [&str; 2] = ["Process exited with code ", "Exit code: "];
 
 /// One answer: a call of a tool, or with no step left the last word.
 pub(crate) fn events(count: usize, step: Option<&Step>) -> Vec<Value> {
+    match step {
+        Some(step) => calling(count, &step.act),
+        None => answer(count, "Done."),
+    }
+}
+
+pub(crate) fn calling(count: usize, act: &Act) -> Vec<Value> {
+    response(count, &call(count, act))
+}
+
+pub(crate) fn answer(count: usize, text: &str) -> Vec<Value> {
+    let item = json!({
+        "type": "message", "id": format!("msg_{count}"), "role": "assistant",
+        "content": [{ "type": "output_text", "text": text }],
+    });
+    response(count, &item)
+}
+
+fn response(count: usize, item: &Value) -> Vec<Value> {
     let id = format!("resp_{count}");
-    let item = match step {
-        Some(step) => call(count, &step.act),
-        None => json!({
-            "type": "message", "id": format!("msg_{count}"), "role": "assistant",
-            "content": [{ "type": "output_text", "text": "Done." }],
-        }),
-    };
     let usage = json!({
         "input_tokens": 1, "input_tokens_details": null,
         "output_tokens": 1, "output_tokens_details": null, "total_tokens": 2,

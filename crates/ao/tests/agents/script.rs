@@ -14,7 +14,7 @@ pub(crate) struct Step {
 }
 
 /// With which tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Act {
     /// The agent's own tool for files; the content is one line.
     Write { path: String, line: &'static str },

@@ -63,6 +63,8 @@ mod redact;
 mod repo;
 mod report;
 mod report_files;
+mod runners;
+mod runners_command;
 mod schema;
 mod search;
 mod shell_checks;

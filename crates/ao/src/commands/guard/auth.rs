@@ -85,7 +85,7 @@ fn refused(name: &Name, bad: &BadAuthorization) -> Failure {
 }
 
 /// The certificates that this machine trusts. One that cannot be read is left out.
-fn authorities() -> Vec<Vec<u8>> {
+pub(crate) fn authorities() -> Vec<Vec<u8>> {
     let found = rustls_native_certs::load_native_certs();
     found.certs.into_iter().map(|one| one.as_ref().to_vec()).collect()
 }

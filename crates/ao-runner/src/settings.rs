@@ -1,0 +1,335 @@
+//! Which runners were named, and what the configuration says of each.
+//!
+//! A repository may choose among the runners of its user and make their bounds smaller. What is started, where it
+//! connects to and with which secret is the user's own to say: otherwise a repository could send a secret, or what is
+//! asked, to a host of its choosing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ao_contract::RunnerConfig;
+use ao_guard::cell::Grant;
+use ao_vault::{Name, SCHEME};
+
+use crate::endpoint::Endpoint;
+use crate::failure::Failure;
+use crate::kind::Kind;
+use crate::request::Usd;
+use crate::slug;
+
+/// Of a night; more is a mistake.
+pub const RUNNERS_MAX: usize = 32;
+pub(crate) const COMMAND: &str = "command:";
+const MICROS: f64 = 1_000_000.0;
+/// More than anybody has, and far from where numbers lose their units.
+const USD_MAX: f64 = 1_000_000.0;
+
+/// By whom a runner was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// On the command line, in the environment or in the user's own file.
+    User,
+    /// In a file of the repository.
+    Repository,
+}
+
+/// One runner, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    pub name: String,
+    pub kind: Kind,
+    pub model: Option<String>,
+    pub endpoint: Option<Endpoint>,
+    /// The program and what comes before its own arguments; empty for the usual one on PATH.
+    pub command: Vec<String>,
+    pub auth: Option<Name>,
+    pub net: Vec<Grant>,
+    pub timeout: Option<Duration>,
+    pub max_tokens: Option<u64>,
+    pub max_usd: Option<Usd>,
+}
+
+/// A runner that was named, and what it is called in files and steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    pub name: String,
+    /// No other one of these has it.
+    pub slug: String,
+    pub settings: Result<Settings, Failure>,
+}
+
+/// The user's runners with what the repository says of them, and what of that was left out.
+pub fn merged(
+    user: &BTreeMap<String, RunnerConfig>,
+    repository: &BTreeMap<String, RunnerConfig>,
+) -> (BTreeMap<String, RunnerConfig>, Vec<String>) {
+    let mut all = user.clone();
+    let mut left_out = Vec::new();
+    for (name, theirs) in repository {
+        let theirs_alone = [
+            ("kind", theirs.kind.is_some()),
+            ("endpoint", theirs.endpoint.is_some()),
+            ("command", theirs.command.is_some()),
+            ("auth", theirs.auth.is_some()),
+            ("net", theirs.net.is_some()),
+        ];
+        for (key, _) in theirs_alone.into_iter().filter(|(_, is_said)| *is_said) {
+            left_out.push(format!("runners.{name}.{key}"));
+        }
+        let ours = all.entry(name.clone()).or_default();
+        ours.model = theirs.model.clone().or(ours.model.take());
+        ours.timeout =
+            smaller(ours.timeout.as_ref(), theirs.timeout.as_ref(), ao_contract::DurationText::get);
+        ours.max_tokens = smaller(ours.max_tokens.as_ref(), theirs.max_tokens.as_ref(), |one| *one);
+        ours.max_usd =
+            smaller(ours.max_usd.as_ref(), theirs.max_usd.as_ref(), |one| micros(one.get()));
+    }
+    (all, left_out)
+}
+
+fn smaller<T: Clone, K: PartialOrd>(
+    one: Option<&T>,
+    two: Option<&T>,
+    key: fn(&T) -> K,
+) -> Option<T> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(if key(two) < key(one) { two } else { one }.clone()),
+        (one, two) => one.or(two).cloned(),
+    }
+}
+
+/// What each name means, in the order in which they were named. `here` is where a relative path begins.
+pub fn choose(
+    wanted: &[(String, Origin)],
+    configured: &BTreeMap<String, RunnerConfig>,
+    here: &Path,
+) -> Vec<Chosen> {
+    let mut slugs: Vec<String> = Vec::new();
+    let mut all: Vec<Chosen> = Vec::new();
+    for (name, origin) in wanted {
+        let refused = |why: String| Err(Failure::NotStarted(why));
+        let settings = if all.len() >= RUNNERS_MAX {
+            refused(format!("more than {RUNNERS_MAX} runners were named"))
+        } else if all.iter().any(|other| other.name == *name) {
+            refused(format!("{} was named twice", shown(name)))
+        } else {
+            resolve(name, *origin, configured, here).map_err(Failure::NotStarted)
+        };
+        let slug = slug::of(name, &slugs);
+        slugs.push(slug.clone());
+        all.push(Chosen { name: name.clone(), slug, settings });
+    }
+    all
+}
+
+fn resolve(
+    name: &str,
+    origin: Origin,
+    configured: &BTreeMap<String, RunnerConfig>,
+    here: &Path,
+) -> Result<Settings, String> {
+    if let Some(path) = name.strip_prefix(COMMAND) {
+        return command(name, path, origin, here);
+    }
+    let empty = RunnerConfig::default();
+    let config = configured.get(name);
+    let said = config.and_then(|config| config.kind.as_deref());
+    let kind = match said {
+        Some(kind) => Kind::by_name(kind)
+            .ok_or_else(|| format!("the kind of {}, {}, is not known", shown(name), shown(kind)))?,
+        None => Kind::by_name(name).ok_or_else(|| unknown(name, configured))?,
+    };
+    let settings = of_config(name, kind, config.unwrap_or(&empty))?;
+    if kind == Kind::Command && settings.command.is_empty() {
+        return Err(format!(
+            "{} names no program: say {COMMAND}PATH, or set runners.{}.command",
+            shown(name),
+            ao_tree::shown(name)
+        ));
+    }
+    Ok(settings)
+}
+
+fn unknown(name: &str, configured: &BTreeMap<String, RunnerConfig>) -> String {
+    let mut known: Vec<String> = Kind::ALL.map(|kind| kind.name().to_owned()).to_vec();
+    known
+        .extend(configured.keys().filter(|key| Kind::by_name(key).is_none()).map(|key| shown(key)));
+    let is_argv = name.contains(char::is_whitespace);
+    let also = if is_argv { "; a name has no spaces and no arguments" } else { "" };
+    format!(
+        "there is no runner {}{also}; there are {}, and {COMMAND}PATH",
+        shown(name),
+        known.join(", ")
+    )
+}
+
+fn command(name: &str, path: &str, origin: Origin, here: &Path) -> Result<Settings, String> {
+    let bad = |why: &str| format!("{} is refused: {why}", shown(name));
+    if origin == Origin::Repository {
+        return Err(bad("a repository does not say which program is run; name it yourself"));
+    }
+    if path.is_empty() {
+        return Err(bad("there is no path"));
+    }
+    if path.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(bad(
+            "it is a path alone, without spaces and arguments; set runners.NAME.command for those",
+        ));
+    }
+    let path: PathBuf = here.join(path);
+    let settings = RunnerConfig {
+        command: Some(vec![path.to_string_lossy().into_owned()]),
+        ..RunnerConfig::default()
+    };
+    of_config(name, Kind::Command, &settings)
+}
+
+fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, String> {
+    let of = |key: &str, why: &dyn std::fmt::Display| {
+        format!("runners.{}.{key}: {why}", ao_tree::shown(name))
+    };
+    let endpoint = config.endpoint.as_deref().map(str::parse).transpose();
+    // What stands there may be the secret itself, so it is not repeated.
+    let auth = match config.auth.as_deref() {
+        Some(text) if !text.starts_with(SCHEME) => {
+            return Err(of("auth", &format!("it is no {SCHEME}NAME")));
+        }
+        text => text.map(str::parse::<Name>).transpose(),
+    };
+    let net: Result<Vec<Grant>, _> =
+        config.net.iter().flatten().map(|one| one.parse::<Grant>()).collect();
+    let max_usd = config.max_usd.as_ref().map(|usd| micros(usd.get()));
+    Ok(Settings {
+        name: name.to_owned(),
+        kind,
+        model: config.model.clone(),
+        endpoint: endpoint.map_err(|why: String| of("endpoint", &why))?,
+        command: config.command.clone().unwrap_or_default(),
+        auth: auth.map_err(|why| of("auth", &why))?,
+        net: net.map_err(|why| of("net", &ao_tree::shown(&why.to_string())))?,
+        timeout: config.timeout.as_ref().map(ao_contract::DurationText::get),
+        max_tokens: config.max_tokens,
+        max_usd,
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it lies between nothing and a million dollars"
+)]
+pub(crate) fn micros(usd: f64) -> Usd {
+    Usd((usd.clamp(0.0, USD_MAX) * MICROS).round() as u64)
+}
+
+fn shown(text: &str) -> String {
+    format!("`{}`", ao_tree::shown(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn config(value: serde_json::Value) -> BTreeMap<String, RunnerConfig> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn chosen(names: &[&str], configured: &BTreeMap<String, RunnerConfig>) -> Vec<Chosen> {
+        let wanted: Vec<_> = names.iter().map(|name| ((*name).to_owned(), Origin::User)).collect();
+        choose(&wanted, configured, Path::new("/here"))
+    }
+
+    #[test]
+    fn a_name_is_configured_or_a_kind_or_a_command() {
+        let configured = config(json!({
+            "fast": { "kind": "claude", "model": "haiku", "auth": "vault://K", "max_usd": 0.25 },
+            "codex": { "net": ["chatgpt.com:443"] },
+        }));
+        let all = chosen(
+            &["fast", "claude", "codex", "command:bin/judge", "command:/a/judge"],
+            &configured,
+        );
+        let all: Vec<_> = all.into_iter().map(|one| (one.slug, one.settings.unwrap())).collect();
+        assert_eq!(all[0].1.kind, Kind::Claude);
+        assert_eq!(
+            (all[0].1.model.as_deref(), all[0].1.max_usd),
+            (Some("haiku"), Some(Usd(250_000)))
+        );
+        assert_eq!(all[2].1.net[0].to_string(), "chatgpt.com:443");
+        assert_eq!(all[3].1.command, ["/here/bin/judge"]);
+        let slugs: Vec<_> = all.iter().map(|(slug, _)| slug.as_str()).collect();
+        assert_eq!(slugs, ["fast", "claude", "codex", "command-judge", "command-judge-2"]);
+    }
+
+    #[test]
+    fn what_is_no_name_is_a_soft_failure_that_says_why() {
+        let configured = config(json!({
+            "odd": { "kind": "oracle" },
+            "bare": { "kind": "command" },
+            "leak": { "kind": "claude", "auth": "sk-ant-api03-mine" },
+            "far": { "kind": "claude", "endpoint": "http://evil.example/" },
+        }));
+        for (name, why) in [
+            ("cluade", "there is no runner `cluade`"),
+            ("claude -p", "no arguments"),
+            ("command:", "there is no path"),
+            ("command:/bin/judge --fast", "without spaces and arguments"),
+            ("command:/bin/a\tb", "without spaces"),
+            ("odd", "`oracle`, is not known"),
+            ("bare", "names no program"),
+            ("leak", "runners.leak.auth"),
+            ("far", "this machine alone"),
+            ("", "there is no runner"),
+        ] {
+            let failure = chosen(&[name], &configured).remove(0).settings.unwrap_err();
+            assert!(failure.kind() == "not-started", "{name}");
+            let text = failure.to_string();
+            assert!(text.contains(why) && !text.contains("sk-ant"), "{name}: {text}");
+        }
+        let twice = chosen(&["claude", "claude"], &configured);
+        assert!(twice[0].settings.is_ok() && twice[1].settings.is_err());
+        assert_eq!(twice[1].slug, "claude-2");
+        assert_eq!(
+            chosen(&["packet", "Fast Net!", "…"], &configured)
+                .iter()
+                .map(|one| one.slug.as_str())
+                .collect::<Vec<_>>(),
+            ["packet-2", "fast-net", "runner"]
+        );
+        let theirs = [("command:/bin/judge".to_owned(), Origin::Repository)];
+        assert!(choose(&theirs, &configured, Path::new("/here"))[0].settings.is_err());
+    }
+
+    #[test]
+    fn a_repository_chooses_and_makes_smaller_but_says_not_where() {
+        let user = config(
+            json!({ "fast": { "kind": "claude", "auth": "vault://K", "max_tokens": 100, "timeout": "1m" } }),
+        );
+        let repository = config(json!({
+            "fast": { "endpoint": "https://evil.example", "auth": "vault://OTHER", "model": "haiku", "max_tokens": 900, "timeout": "10s", "max_usd": 0.5 },
+            "mine": { "kind": "command", "command": ["/repo/evil"], "net": ["evil.example:443"] },
+        }));
+        let (all, left_out) = merged(&user, &repository);
+        let fast = &all["fast"];
+        assert_eq!(
+            (fast.kind.as_deref(), fast.endpoint.as_deref(), fast.auth.as_deref()),
+            (Some("claude"), None, Some("vault://K"))
+        );
+        assert_eq!((fast.model.as_deref(), fast.max_tokens), (Some("haiku"), Some(100)));
+        assert_eq!(fast.timeout.as_ref().unwrap().get(), Duration::from_secs(10));
+        assert_eq!(
+            left_out,
+            [
+                "runners.fast.endpoint",
+                "runners.fast.auth",
+                "runners.mine.kind",
+                "runners.mine.command",
+                "runners.mine.net"
+            ]
+        );
+        assert!(chosen(&["mine"], &all)[0].settings.is_err());
+    }
+}
