@@ -9,8 +9,11 @@ use ao_contract::{
     CassetteBudget, CassetteForm, CassetteLine, CassetteUsage, Extra, Money, SchemaVersion,
 };
 
+use ao_vault::redactor;
+
 use super::{FOLDER, failure};
 use crate::answer::{Cost, Said, Usage};
+use crate::ask::WITHHELD;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::line;
@@ -94,7 +97,7 @@ impl Runner for Recorded<'_> {
             },
             took_ms: millis(took),
             exit: answered.and_then(|exchange| exchange.exit),
-            answer: answered.map(|exchange| exchange.text.clone()),
+            answer: answered.map(|exchange| kept(&exchange.text)),
             usage: answered.map(|exchange| usage(&exchange.usage)),
             failure: result.as_ref().err().map(failure::recorded),
             extra: Extra::new(),
@@ -104,6 +107,15 @@ impl Runner for Recorded<'_> {
             Failure::Broken(format!("{} could not be written: {error}", self.tape.path.display()))
         })?;
         result
+    }
+}
+
+/// An answer with a value of the vault in it is refused, also where the value was taken out.
+fn kept(text: &str) -> String {
+    if redactor().is_in(text.as_bytes()) {
+        format!("{}\n{WITHHELD}", line::plain(text))
+    } else {
+        text.to_owned()
     }
 }
 

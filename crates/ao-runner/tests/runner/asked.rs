@@ -83,3 +83,8 @@ pub(crate) fn again(test: &str, variables: &[(&str, &str)]) -> Child {
     command.envs(variables.iter().copied()).stdout(Stdio::piped());
     command.spawn().unwrap()
 }
+
+/// Whether everything is to be looked at, and not a sample.
+pub(crate) fn is_sweep() -> bool {
+    std::env::var_os("AO_SWEEP").is_some_and(|value| value == "1")
+}

@@ -1,5 +1,6 @@
 //! A server on loopback that answers as it is told to, well or badly.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,8 +69,10 @@ pub(crate) struct Server {
     shared: Arc<Shared>,
 }
 
+type Does = dyn Fn(&Asked, usize) -> Act + Send + Sync;
+
 struct Shared {
-    act: Box<dyn Fn(&Asked, usize) -> Act + Send + Sync>,
+    act: Box<Does>,
     asked: Mutex<Vec<Asked>>,
     connections: AtomicU64,
     bytes: AtomicU64,
@@ -157,7 +160,7 @@ pub(crate) fn bytes(act: &Act) -> Vec<u8> {
         Act::Reply(status, fields, body) => {
             let mut text = format!("HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n", body.len());
             for (name, value) in fields {
-                text += &format!("{name}: {value}\r\n");
+                let _ = write!(text, "{name}: {value}\r\n");
             }
             (text + "\r\n" + body).into_bytes()
         }
