@@ -10,6 +10,7 @@ mod call;
 mod deadline;
 mod dial;
 mod incoming;
+mod models;
 pub mod ollama;
 pub mod openai;
 mod reply;
@@ -17,6 +18,7 @@ mod reset;
 
 pub use address::{Address, BadAddress, Scheme};
 pub use call::{BadEndpoint, Endpoint};
+pub use models::Model;
 pub use ollama::Ollama;
 pub use openai::OpenAi;
 

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::call::Endpoint;
 use super::deadline::Deadline;
-use super::reply::{complaint, shown};
+use super::models::{List, Model, models};
+use super::reply::complaint;
 use super::{SEED, answer_tokens};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::runner::{Exchange, Runner};
 
-/// Of a list of models.
-const TAGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+const LIST: List = List { path: "/api/tags", field: "models", names: &["name", "model"] };
 /// A context takes memory as long as it is; most models have no longer one.
 const CONTEXT_TOKENS_MAX: u64 = 128 * 1024;
 /// How long a model stays in memory after its answer: until the next question of the same night.
@@ -26,14 +26,6 @@ pub struct Ollama {
     name: String,
     endpoint: Endpoint,
     model: String,
-}
-
-/// A model that a server has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
-    pub name: String,
-    /// What it consists of, so that two nights can be told apart.
-    pub digest: Option<String>,
 }
 
 impl Ollama {
@@ -47,22 +39,7 @@ impl Ollama {
 
     /// What the server has.
     pub fn models(&self, time: Duration, stop: &AtomicBool) -> Result<Vec<Model>, Failure> {
-        let deadline = Deadline::new(time, stop);
-        let reply = self.endpoint.get("/api/tags", TAGS_BYTES_MAX, &deadline)?;
-        let answer = reply.json(&self.name, &self.endpoint)?;
-        let models = answer["models"].as_array().ok_or_else(|| {
-            Failure::Broken(
-                complaint(&answer).unwrap_or_else(|| "it has no list of models".to_owned()),
-            )
-        })?;
-        let of = |model: &Value| {
-            let name = model["name"].as_str().or_else(|| model["model"].as_str())?;
-            Some(Model {
-                name: shown(name.as_bytes()),
-                digest: model["digest"].as_str().map(|text| shown(text.as_bytes())),
-            })
-        };
-        Ok(models.iter().filter_map(of).collect())
+        models(&self.name, &self.endpoint, &LIST, time, stop)
     }
 
     fn body(&self, request: &Request, question: &str) -> Result<Value, Failure> {

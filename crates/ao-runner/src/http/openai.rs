@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::call::Endpoint;
 use super::deadline::Deadline;
+use super::models::{List, Model, models};
 use super::reply::complaint;
 use super::{SEED, answer_tokens};
 use crate::answer::{Cost, Said, Usage};
@@ -16,6 +18,7 @@ use crate::runner::{Exchange, Runner};
 
 /// As many as there are things to leave out, and one more.
 const TRIES_MAX: usize = 6;
+const LIST: List = List { path: "/models", field: "data", names: &["id"] };
 const NAME_CHARS_MAX: usize = 64;
 
 #[derive(Debug)]
@@ -72,6 +75,11 @@ impl OpenAi {
 
     pub fn model(&self) -> &str {
         &self.model
+    }
+
+    /// What the server has.
+    pub fn models(&self, time: Duration, stop: &AtomicBool) -> Result<Vec<Model>, Failure> {
+        models(&self.name, &self.endpoint, &LIST, time, stop)
     }
 
     fn read(answer: &Value, cost: Cost) -> Result<(String, Usage), Failure> {

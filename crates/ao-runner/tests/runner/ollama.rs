@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_runner::http::Ollama;
-use ao_runner::http::ollama::Model;
+use ao_runner::http::{Model, Ollama};
 use ao_runner::{Cost, Said, Usage};
 use serde_json::{Value, json};
 

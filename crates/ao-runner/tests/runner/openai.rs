@@ -1,7 +1,10 @@
 //! `POST {base}/chat/completions`, and servers that cannot do all of it.
 
-use ao_runner::http::OpenAi;
-use ao_runner::{Cost, Said, Usage, Usd};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ao_runner::http::{Model, OpenAi};
+use ao_runner::{Cost, Failure, Said, Usage, Usd};
 use serde_json::{Value, json};
 
 use crate::asked::{SECRET, answer, endpoint, exchange, form, key};
@@ -128,4 +131,18 @@ fn what_it_cost_is_taken_from_the_answer() {
     let keyed = OpenAi::new("remote", endpoint(&server.address(), Some(key())), "small");
     assert_eq!(exchange(&keyed).unwrap().usage.cost, Cost::Real(Usd(12_300)));
     assert_eq!(exchange(&openai(&server)).unwrap().usage.cost, Cost::Free);
+}
+
+#[test]
+fn its_models_are_told_and_a_key_that_is_not_taken_too() {
+    let server = Server::start(|asked, _| match asked.field("authorization") {
+        Some(_) => json_reply(200, &json!({ "object": "list", "data": [{ "id": "small" }, {}] })),
+        None => json_reply(401, &json!({ "error": { "message": "who is it?" } })),
+    });
+    let (time, go) = (Duration::from_secs(20), AtomicBool::new(false));
+    let address = format!("{}/v1", server.address());
+    let keyed = OpenAi::new("remote", endpoint(&address, Some(key())), "small");
+    assert_eq!(keyed.models(time, &go).unwrap(), [Model { name: "small".into(), digest: None }]);
+    assert_eq!(server.asked()[0].path, "/v1/models");
+    assert_eq!(openai(&server).models(time, &go), Err(Failure::NotLoggedIn("remote".into())));
 }
