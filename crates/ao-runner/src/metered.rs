@@ -35,9 +35,10 @@ impl<'a> Metered<'a> {
     /// What a failure may have cost.
     fn outcome(&self, failure: &Failure) -> Outcome {
         match failure {
-            Failure::Missing(_) | Failure::NotLoggedIn(_) | Failure::NotStarted(_) => {
-                Outcome::NotAsked
-            }
+            Failure::Missing(_)
+            | Failure::NotLoggedIn(_)
+            | Failure::NotStarted(_)
+            | Failure::Redirected(_) => Outcome::NotAsked,
             Failure::RateLimited { .. } if self.nature == Nature::Call => Outcome::NotAsked,
             _ => Outcome::Unreported,
         }

@@ -97,6 +97,14 @@ fn each_exchange_is_charged_by_what_it_may_have_spent() {
             Usd(0),
         ),
         (
+            Err(Failure::Redirected("x".into())),
+            Nature::Call,
+            Some("redirected"),
+            Settlement::NotAsked,
+            0,
+            Usd(0),
+        ),
+        (
             Err(Failure::Broken("x".into())),
             Nature::Call,
             Some("broken"),
