@@ -18,6 +18,7 @@
 
 mod brief;
 mod budget;
+mod cassette;
 mod certificate;
 mod citation;
 mod closing;
@@ -27,6 +28,7 @@ mod conflict;
 mod council;
 mod curator;
 mod cycle;
+mod deferred;
 mod defrag;
 mod dreamscape;
 mod duration;
@@ -40,6 +42,7 @@ mod history;
 mod id;
 mod iteration;
 mod learning;
+mod ledger;
 mod lenient;
 mod long_haul;
 mod marker;
@@ -68,6 +71,9 @@ mod yields;
 
 pub use brief::{BriefSource, KnowledgeBrief};
 pub use budget::WarnOnlyBudget;
+pub use cassette::{
+    CassetteBudget, CassetteFailure, CassetteForm, CassetteLine, CassetteUsage, FailureKind,
+};
 pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
 pub use closing::{
@@ -83,6 +89,7 @@ pub use conflict::{Conflict, Conflicts};
 pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
 pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind, JobSource};
 pub use cycle::Cycle;
+pub use deferred::{DeferredRunner, DeferredRunners};
 pub use defrag::{
     Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPrune, DefragStatus,
     Oscillation, PruneRule,
@@ -99,6 +106,7 @@ pub use history::{HistoryLine, Method};
 pub use id::{IdError, check_id};
 pub use iteration::{Iteration, IterationStatus};
 pub use learning::{Learning, Maturity};
+pub use ledger::{LedgerEvent, LedgerLine, Money, Settlement};
 pub use lenient::{KeepsUnknown, read_leniently};
 pub use long_haul::LongHaul;
 pub use marker::{Marker, MarkerFormat, MarkerState, Slot, SlotKind};

@@ -13,11 +13,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
-    Cycle, Defrag, DreamScape, Edits, Extra, Finding, GuardLine, GuardManifest, Harvest,
-    HistoryLine, Iteration, KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket,
-    NextWork, Notification, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport,
-    SacredScopes, Settled, Summary, Synthesis, Taken, WarnOnlyBudget,
+    CassetteLine, Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent,
+    CuratorJob, Cycle, DeferredRunners, Defrag, DreamScape, Edits, Extra, Finding, GuardLine,
+    GuardManifest, Harvest, HistoryLine, Iteration, KnowledgeBrief, Learning, LedgerLine, Marker,
+    MetricsHealth, MorningPacket, NextWork, Notification, PacketIndex, Provenance, Record,
+    RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
+    WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -89,7 +90,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 37] = [
+const FORMATS: [Format; 40] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -127,6 +128,9 @@ const FORMATS: [Format; 37] = [
     format!("guard-log", GuardLine, Ao),
     format!("notification", Notification, Ao),
     format!("guard-manifest", GuardManifest, Ao),
+    format!("ledger", LedgerLine, Ao),
+    format!("cassette", CassetteLine, Ao),
+    format!("deferred-runners", DeferredRunners, Ao),
 ];
 
 /// All published schemas, in the order in which a list should show them.

@@ -15,6 +15,9 @@ use crate::wrap::{Nonce, wrapped};
 /// Of an answer that is given back to be repaired; more of it would not help.
 const REPEATED_CHARS_MAX: usize = 4000;
 const FENCE: &str = "```";
+/// Stands at the end of an answer in a cassette that had a value of the vault in it. The value is gone there, and
+/// the answer is refused all the same.
+pub(crate) const WITHHELD: &str = "(a value of the vault was taken out of this answer)";
 
 /// Asks, and takes nothing that is not of the form.
 pub fn ask(
@@ -53,15 +56,16 @@ fn checked(exchange: &Exchange, request: &Request) -> Result<Value, Failure> {
     if text.len() as u64 > request.budget.output_bytes {
         return Err(Failure::TooLong(request.budget.output_bytes));
     }
+    // Before all else: an answer that is refused for anything else is repeated to whoever gave it.
+    if redactor().is_in(text.as_bytes()) || text.ends_with(WITHHELD) {
+        return Err(Failure::Unsafe("a value of the vault".to_owned()));
+    }
     let text = unfenced(text);
     let value: Value = serde_json::from_str(text).map_err(|error| {
         Failure::NotJson(format!("line {} column {}", error.line(), error.column()))
     })?;
     if let Some(what) = unsafe_in(&value) {
         return Err(Failure::Unsafe(what.to_owned()));
-    }
-    if redactor().is_in(text.as_bytes()) {
-        return Err(Failure::Unsafe("a value of the vault".to_owned()));
     }
     (request.form.read)(&value).map_err(Failure::NotOfTheForm)?;
     constant(&request.form.schema, &value).map_err(Failure::NotOfTheForm)?;
@@ -123,10 +127,13 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
 }
 
 fn again(question: &str, text: &str, why: &Failure) -> String {
-    let said: String = text.chars().take(REPEATED_CHARS_MAX).collect();
-    // It may be just a secret that it was refused for.
-    let said = redactor().text(&said, Ansi::Strip);
-    let said = said.get();
+    let said = match why {
+        Failure::Unsafe(_) => "(It is not repeated here.)".to_owned(),
+        _ => {
+            let start: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+            redactor().text(&start, Ansi::Strip).into_inner()
+        }
+    };
     format!(
         "{question}\nAn earlier answer to this was refused: {why}. It was:\n{said}\n\nAnswer once more, with nothing but \
          JSON of the form.\n"

@@ -30,9 +30,15 @@ pub enum Failure {
     /// Nothing was started: no cell, no budget left, a name that is not known.
     #[error("it was not started: {0}")]
     NotStarted(String),
+    /// It sends to somewhere else, where nobody follows.
+    #[error("it redirects to {0}, which is not followed")]
+    Redirected(String),
     /// It ended, or the connection did, without an answer.
     #[error("{0}")]
     Broken(String),
+    /// A cassette is played back, and has no such exchange.
+    #[error("the cassette has no such exchange: {0}")]
+    NotRecorded(String),
     #[error("it was stopped")]
     Stopped,
 }
@@ -51,7 +57,9 @@ impl Failure {
             Self::Unsafe(_) => "unsafe",
             Self::OverBudget(_) => "over-budget",
             Self::NotStarted(_) => "not-started",
+            Self::Redirected(_) => "redirected",
             Self::Broken(_) => "broken",
+            Self::NotRecorded(_) => "not-recorded",
             Self::Stopped => "stopped",
         }
     }

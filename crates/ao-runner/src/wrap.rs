@@ -30,6 +30,16 @@ impl Nonce {
         }
         Self(word)
     }
+
+    /// As it was recorded; nothing if this is no such word.
+    pub fn recorded(word: &str) -> Option<Self> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (word.len() == 2 * NONCE_BYTES && word.bytes().all(is_digit)).then(|| Self(word.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The prompt, then each piece of material between its two lines, then what the lines mean once more.

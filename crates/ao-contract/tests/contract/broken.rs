@@ -109,6 +109,30 @@ fn table() -> Vec<Broken> {
     ]
 }
 
+fn exchanges() -> Vec<Broken> {
+    vec![
+        Broken("ledger.json", "/event", json!("spent"), "event: unknown variant"),
+        Broken("ledger.json", "/tokens", json!(-1), "tokens: "),
+        Broken("ledger.json", "/money", json!("fake"), "money: unknown variant"),
+        Broken("ledger.json", "/schema_version", json!(2), "schema_version 2 is not known"),
+        Broken("cassette.answer.json", "/question", REMOVED, "missing field `question`"),
+        Broken("cassette.answer.json", "/nonce", REMOVED, "missing field `nonce`"),
+        Broken(
+            "cassette.answer.json",
+            "/usage/money",
+            json!("gold"),
+            "usage.money: unknown variant",
+        ),
+        Broken(
+            "cassette.failure.json",
+            "/failure/kind",
+            json!("odd"),
+            "failure.kind: unknown variant",
+        ),
+        Broken("deferred-runners.json", "/runners/0/until", REMOVED, "runners[0]: missing field"),
+    ]
+}
+
 fn landscapes() -> Vec<Broken> {
     vec![
         Broken("dreamscape.json", "/weather/sky", json!("steady"), "weather.sky: unknown variant"),
@@ -121,7 +145,9 @@ fn landscapes() -> Vec<Broken> {
 
 #[test]
 fn schema_and_reader_both_refuse() {
-    for Broken(file, pointer, new, message) in table().into_iter().chain(landscapes()) {
+    for Broken(file, pointer, new, message) in
+        table().into_iter().chain(landscapes()).chain(exchanges())
+    {
         let sample = samples::named(file);
         let broken = with(&sample.value, pointer, new);
         let at = format!("{file} {pointer}");
