@@ -12,7 +12,7 @@ mod check;
 mod clock;
 mod columns;
 mod command;
-
+pub mod council;
 mod docs;
 pub mod dreamscape;
 mod files;

@@ -11,8 +11,9 @@ use ao_tree::{Edit, Request, Stop};
 use serde_json::Value;
 
 use super::background::{Halt, in_background};
+use super::council::Asked;
 use super::{Run, Stopped};
-use crate::packets::{Asked, Gathered, Sources, gather, queued};
+use crate::packets::{Asked as Priorities, Gathered, Sources, gather, queued};
 use crate::place::Place;
 use crate::shell::Shell;
 use crate::sync::{Night, sync};
@@ -23,7 +24,8 @@ const NEXT_WORK: &str = "rpi/next-work.jsonl";
 const NEXT_WORK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl Run<'_> {
-    pub(super) fn packets_step(&mut self) -> Result<(), Stopped> {
+    /// The packets, as the night itself ranks them; nothing if there are none to hand over.
+    pub(super) fn gather_step(&mut self) -> Result<Option<Gathered>, Stopped> {
         let name = StepName::MorningPackets;
         let (repo, output_dir) = (self.repo.clone(), self.output.dir.clone());
         let defrag = self.defrag.clone();
@@ -39,7 +41,7 @@ impl Run<'_> {
                 health.and_then(|health| ao_contract::read(&Value::Object(health)).ok());
             let queue = work.settings.queue.as_ref();
             let asked =
-                queue.map(|queue| Asked { items: &queue.items, file: queue.file.as_deref() });
+                queue.map(|queue| Priorities { items: &queue.items, file: queue.file.as_deref() });
             let sources = Sources {
                 place: Place { root: &work.root, agents: &work.agents },
                 repo: &repo,
@@ -56,25 +58,35 @@ impl Run<'_> {
             };
             Ok(gather(&sources))
         })?;
-        let mut gathered = match done {
+        match done {
             None => {
                 let why = Some("the time ended".to_owned());
                 self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
-                return Ok(());
+                Ok(None)
             }
-            Some(Ok(gathered)) => gathered,
+            Some(Ok(gathered)) => Ok(Some(gathered)),
             Some(Err(why)) => {
                 self.end_step(&name, StepStatus::SoftFail, Some(why));
                 let why = Some("there are no packets".to_owned());
                 self.end_step(&StepName::BeadSync, StepStatus::Skipped, why);
-                return Ok(());
+                Ok(None)
             }
-        };
+        }
+    }
+
+    /// Writes the packets down, and brings them to the beads and the work queue.
+    pub(super) fn hand_over(
+        &mut self,
+        mut gathered: Gathered,
+        asked: Asked,
+    ) -> Result<(), Stopped> {
         let before = queued(&gathered.packets);
         self.write_packets(&gathered);
         self.bead_step(&mut gathered)?;
         self.sync_queue(&gathered);
-        self.summary.yields = Some(yields(&before, &gathered.packets));
+        let mut yields = yields(&before, &gathered.packets);
+        asked.count(&mut yields);
+        self.summary.yields = Some(yields);
         self.summary.morning_packets = Some(gathered.packets.clone());
         self.packets = gathered.packets;
         Ok(())

@@ -2,6 +2,7 @@
 
 mod background;
 mod commit;
+mod council;
 mod earlier;
 mod end;
 mod handover;
@@ -27,6 +28,7 @@ use ao_tree::{Disk, Door};
 
 use crate::awake::Awake;
 use crate::clock::Clock;
+use crate::council::Council;
 use crate::host::Host;
 use crate::iteration::{Measured, Work};
 use crate::output::{BadOutput, Output};
@@ -61,6 +63,8 @@ pub struct Order<'a> {
     /// The number of the signal that arrived, or 0.
     pub signal: Arc<AtomicUsize>,
     pub watch: &'a mut dyn Watch,
+    /// Who is asked what to do first, if somebody is.
+    pub council: Option<Council>,
     pub resume: Option<Resume>,
     /// What was recovered before this run, a line each.
     pub recovered: Vec<String>,
@@ -132,6 +136,7 @@ struct Run<'a> {
     limits: Limits,
     teller: Teller,
     watch: &'a mut dyn Watch,
+    council: Option<Council>,
     summary: Summary,
     began: Duration,
     /// Whether another process began it.
@@ -163,7 +168,7 @@ struct Run<'a> {
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
-    let Order { recovered, program, .. } = order;
+    let Order { recovered, program, council, .. } = order;
     let agents = root.join(".agents");
     let state = agents.join("overnight");
     let output = Output::make(&settings.output_dir, &root)?;
@@ -195,6 +200,9 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
     let mut summary =
         plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
+    if let Some(council) = &council {
+        plan::add_council(&mut summary, council);
+    }
     if let Some(before) = &earlier.resumed {
         plan::go_on(&mut summary, before);
     }
@@ -208,6 +216,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         limits,
         teller,
         watch,
+        council,
         summary,
         began,
         is_resumed: earlier.resumed.is_some(),

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::awake::Wish;
 use crate::clock::Clock;
+use crate::council::Council;
 use crate::output::{LOG, Output};
 use crate::settings::{Gate, Mode, Settings};
 
@@ -118,15 +119,23 @@ fn steps(settings: &Settings) -> Vec<Step> {
     }
     steps.push((StepName::MorningPackets, None));
     steps.push((StepName::BeadSync, None));
-    let step = |(name, command): (StepName, Option<String>)| Step {
-        name,
-        status: StepStatus::Pending,
-        command,
-        artifact: None,
-        note: None,
-        extra: Extra::new(),
-    };
     steps.into_iter().map(step).collect()
+}
+
+/// The steps of a council stand before the packets that they may say something about.
+pub(super) fn add_council(summary: &mut Summary, council: &Council) {
+    let runners = council.seats.iter().map(|seat| StepName::CouncilRunner(seat.slug.clone()));
+    let names =
+        [StepName::CouncilPacket].into_iter().chain(runners).chain([StepName::CouncilSynthesis]);
+    let is_packets = |step: &Step| step.name == StepName::MorningPackets;
+    let at = summary.steps.iter().position(is_packets).unwrap_or(summary.steps.len());
+    let steps: Vec<Step> = names.map(|name| step((name, None))).collect();
+    summary.steps.splice(at..at, steps);
+}
+
+fn step((name, command): (StepName, Option<String>)) -> Step {
+    let (status, extra) = (StepStatus::Pending, Extra::new());
+    Step { name, status, command, artifact: None, note: None, extra }
 }
 
 /// For a shell.

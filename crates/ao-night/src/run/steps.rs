@@ -25,7 +25,13 @@ impl Run<'_> {
         self.health_step()?;
         self.retrieval_step();
         self.brief_step()?;
-        self.packets_step()?;
+        let gathered = self.gather_step()?;
+        let first = gathered.as_ref().and_then(|gathered| gathered.packets.first());
+        let asked =
+            self.council_steps(&first.map(|packet| packet.title.clone()).unwrap_or_default())?;
+        if let Some(gathered) = gathered {
+            self.hand_over(gathered, asked)?;
+        }
         self.landscape()
     }
 
@@ -51,7 +57,7 @@ impl Run<'_> {
 
     /// Writes the artifact of a step that was thought out, and ends it. The error says why it could
     /// not be written; the step has then failed softly.
-    fn artifact(
+    pub(super) fn artifact(
         &mut self,
         name: &StepName,
         (key, file): (&str, &str),
@@ -250,7 +256,7 @@ fn told(closing: &CloseLoop) -> String {
     )
 }
 
-fn object(value: &impl Serialize) -> Option<Extra> {
+pub(super) fn object(value: &impl Serialize) -> Option<Extra> {
     match serde_json::to_value(value) {
         Ok(Value::Object(map)) => Some(map.into_iter().collect()),
         _ => None,

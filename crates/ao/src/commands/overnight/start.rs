@@ -151,6 +151,7 @@ pub(crate) fn run(
     let held = Held::take(&repo, global)?;
     let mut watch = Terminal::new(printer);
     let ended = ao_night::start(Order {
+        council: None,
         settings,
         door: held.door,
         root: root.clone(),
