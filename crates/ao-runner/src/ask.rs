@@ -127,12 +127,11 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
 }
 
 fn again(question: &str, text: &str, why: &Failure) -> String {
-    let said = match why {
-        Failure::Unsafe(_) => "(It is not repeated here.)".to_owned(),
-        _ => {
-            let start: String = text.chars().take(REPEATED_CHARS_MAX).collect();
-            redactor().text(&start, Ansi::Strip).into_inner()
-        }
+    let said = if matches!(why, Failure::Unsafe(_)) {
+        "(It is not repeated here.)".to_owned()
+    } else {
+        let start: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+        redactor().text(&start, Ansi::Strip).into_inner()
     };
     format!(
         "{question}\nAn earlier answer to this was refused: {why}. It was:\n{said}\n\nAnswer once more, with nothing but \

@@ -1,22 +1,17 @@
 //! What the council is asked.
 
-use ao_contract::{CouncilPacket, RunnerReport};
+use ao_contract::CouncilPacket;
 use ao_runner::{Budget, Form, Material, Request};
 use serde_json::Value;
 
 const NAME: &str = "runner-report";
-
-fn schema() -> Value {
-    let all = ao_contract::schemas().into_iter();
-    all.filter(|one| one.name == NAME).map(|one| one.schema).next().unwrap_or_default()
-}
 
 /// The question to one runner. The packet is made of files that anybody may have written.
 pub(crate) fn question(
     packet: &CouncilPacket,
     runner: &str,
     budget: Budget,
-) -> Result<Request, serde_json::Error> {
+) -> Result<Request, String> {
     let wildcard = if packet.creative_lane {
         "In wildcard_idea name one unconventional option, in one sentence."
     } else {
@@ -31,22 +26,17 @@ pub(crate) fn question(
          each. {wildcard}",
         Value::from(runner)
     );
+    let form = ao_contract::schema(NAME)
+        .map(|named| Form { name: named.name, schema: named.schema, read: named.read })
+        .ok_or("there is no form for a report")?;
     Ok(Request {
         purpose: "council",
         prompt,
         material: vec![Material {
             label: "the results of the night, as JSON".into(),
-            text: serde_json::to_string_pretty(packet)?,
+            text: serde_json::to_string_pretty(packet).map_err(|error| error.to_string())?,
         }],
-        form: Form {
-            name: NAME,
-            schema: schema(),
-            read: |value| {
-                ao_contract::read::<RunnerReport>(value)
-                    .map(drop)
-                    .map_err(|error| error.to_string())
-            },
-        },
+        form: form.with_constant("runner", runner),
         budget,
     })
 }
