@@ -13,10 +13,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent, CuratorJob,
-    Cycle, Defrag, DreamScape, Edits, Extra, Finding, GuardLine, GuardManifest, Harvest,
-    HistoryLine, Iteration, KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket,
-    NextWork, Notification, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport,
+    Certificate, Citation, CloseLoop, Compacting, Config, Conflicts, CouncilPacket, CuratorEvent,
+    CuratorJob, CuratorLearnings, CuratorLint, CuratorSeeds, CuratorWorker, Cycle, Defrag,
+    DreamScape, Edits, EventLine, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine,
+    Iteration, KnowledgeBrief, Learning, Marker, MetricsHealth, MorningPacket, NextWork,
+    Notification, PacketIndex, Provenance, Record, RetrievalBench, RunNow, RunnerReport,
     SacredScopes, Settled, Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
@@ -85,7 +86,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 37] = [
+const FORMATS: [Format; 43] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -119,6 +120,12 @@ const FORMATS: [Format; 37] = [
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),
     format!("curator-event", CuratorEvent, Ao),
+    format!("curator-ledger", EventLine, Ao),
+    format!("curator-worker", CuratorWorker, Others),
+    format!("curator-lint", CuratorLint, Ao),
+    format!("curator-compaction", Compacting, Ao),
+    format!("curator-learnings", CuratorLearnings, Others),
+    format!("curator-seeds", CuratorSeeds, Others),
     format!("sacred-scopes", SacredScopes, Others),
     format!("guard-log", GuardLine, Ao),
     format!("notification", Notification, Ao),

@@ -105,6 +105,12 @@ fn table() -> Vec<Broken> {
         Broken("metrics-health.json", "/fitness/metrics", json!({ "x": 2 }), "fitness.metrics"),
         Broken("curator-job.json", "/kind", json!("edit-corpus"), "kind: unknown variant"),
         Broken("curator-event.json", "/budget", json!(0), "budget: "),
+        Broken("curator-ledger.json", "/step", json!("forgotten"), "step: unknown variant"),
+        Broken("curator-worker.json", "/pid", json!("4711"), "pid: "),
+        Broken("curator-lint.json", "/faults/0/rule", json!("ugly"), "faults[0].rule: "),
+        Broken("curator-compaction.json", "/entries/0/hash", REMOVED, "missing field `hash`"),
+        Broken("curator-learnings.json", "/learnings/0/mood", json!("x"), "unknown field"),
+        Broken("curator-seeds.json", "/seeds/0/question", REMOVED, "missing field `question`"),
         Broken("curator-event.json", "/escalation_target", REMOVED, "missing field"),
     ]
 }
