@@ -12,6 +12,7 @@ mod check;
 mod clock;
 mod columns;
 mod command;
+pub mod curator;
 
 mod docs;
 pub mod dreamscape;

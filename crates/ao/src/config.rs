@@ -107,19 +107,19 @@ impl Night {
 }
 
 /// A variable of the night, without the start of its name.
-fn said(name: &str) -> Option<String> {
+pub(crate) fn said(name: &str) -> Option<String> {
     let value = std::env::var_os(format!("AGENTOPS_DREAM_{name}"))?;
     Some(value.to_string_lossy().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
+pub(crate) fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
 where
     T::Err: std::fmt::Display,
 {
     said(name).map(|text| text.parse().map_err(|error| bad(name, &error))).transpose()
 }
 
-fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
+pub(crate) fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::usage(format!("AGENTOPS_DREAM_{name}: {error}"))
 }
 
@@ -161,6 +161,28 @@ pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure
 pub(crate) fn repository_names_a_notifier(root: &Path) -> bool {
     let own = root.join(FILE);
     own.exists() && read(&own).is_ok_and(|config| config.notify.command.is_some())
+}
+
+/// Who wrote a configuration file: only the user decides where this machine's secrets and texts go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    User,
+    Repository,
+}
+
+/// The files, each with who wrote it; the weaker one first.
+pub(crate) fn layers(root: &Path) -> Result<Vec<(Whose, Config)>, Failure> {
+    let own = root.join(FILE);
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
+    let is_named = std::env::var_os("AGENTOPS_CONFIG").is_some();
+    let mut layers = Vec::new();
+    for path in files(root) {
+        // In a repository that is the home folder there is one file, and it is the user's.
+        let is_users = is_named || path != own || home.as_ref() == Some(&own);
+        let whose = if is_users { Whose::User } else { Whose::Repository };
+        layers.push((whose, read(&path)?));
+    }
+    Ok(layers)
 }
 
 /// The weaker file first.
