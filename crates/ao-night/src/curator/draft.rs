@@ -129,10 +129,8 @@ fn line(text: &str) -> String {
 fn prose(text: &str) -> String {
     let lines = text.trim().lines().map(|line| {
         let bare = line.trim();
-        match bare.starts_with(['#', '`', '~', '-', '=', '>', '<']) {
-            true => format!("\\{bare}"),
-            false => bare.to_owned(),
-        }
+        let is_mark = bare.starts_with(['#', '`', '~', '-', '=', '>', '<']);
+        if is_mark { format!("\\{bare}") } else { bare.to_owned() }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

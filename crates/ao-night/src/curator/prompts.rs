@@ -11,7 +11,7 @@ const SEEDS: &str = "curator-seeds";
 
 /// A local model is slow, and is asked for little.
 const BUDGET: Budget = Budget {
-    time: Duration::from_secs(180),
+    time: Duration::from_mins(3),
     tokens: 32_000,
     turns: 2,
     usd: Usd(0),

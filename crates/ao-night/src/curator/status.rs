@@ -60,10 +60,10 @@ pub fn pulse(worker: &Worker) -> Pulse {
     if status.state.as_deref() == Some(ENDED) {
         return Pulse::Ended(value);
     }
-    match is_alive(&status) {
-        true => Pulse::Alive(value),
-        false => Pulse::Stale { pid: status.pid, status: value },
+    if is_alive(&status) {
+        return Pulse::Alive(value);
     }
+    Pulse::Stale { pid: status.pid, status: value }
 }
 
 /// Another worker that lives, in words.

@@ -211,10 +211,8 @@ fn outcome(wrote: Vec<String>) -> JobOutcome {
 fn quoted(quote: &str, text: &str) -> Quote {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let quote = words(quote);
-    match quote.chars().count() >= QUOTE_CHARS_MIN && words(text).contains(&quote) {
-        true => Quote::Found,
-        false => Quote::NotFound,
-    }
+    let is_there = quote.chars().count() >= QUOTE_CHARS_MIN && words(text).contains(&quote);
+    if is_there { Quote::Found } else { Quote::NotFound }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]

@@ -33,10 +33,7 @@ pub(super) fn session(source: &JobSource) -> Result<Chunk, String> {
     let mut text = String::new();
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(line) = serde_json::from_slice::<Value>(line) else { continue };
-        let who = match line["type"].as_str() {
-            Some(who @ ("user" | "assistant")) => who,
-            _ => continue,
-        };
+        let Some(who @ ("user" | "assistant")) = line["type"].as_str() else { continue };
         let said = said(&line["message"]["content"]);
         if !said.trim().is_empty() {
             let said: String = said.trim().chars().take(MESSAGE_CHARS_MAX).collect();

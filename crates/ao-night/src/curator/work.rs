@@ -132,7 +132,7 @@ impl Shift<'_> {
             let mut job = match jobs::read(self.worker, PROCESSING, &name) {
                 Ok(job) => job,
                 Err(why) => {
-                    self.set_aside(&name, PROCESSING, why)?;
+                    self.set_aside(&name, PROCESSING, &why)?;
                     continue;
                 }
             };
@@ -165,7 +165,7 @@ impl Shift<'_> {
             let job = match jobs::read(self.worker, QUEUE, &name) {
                 Ok(job) => job,
                 Err(why) => {
-                    self.set_aside(&name, QUEUE, why)?;
+                    self.set_aside(&name, QUEUE, &why)?;
                     continue;
                 }
             };
@@ -286,7 +286,7 @@ impl Shift<'_> {
     }
 
     /// A file that is no job is nobody's to work on.
-    fn set_aside(&mut self, name: &str, from: &str, why: String) -> Result<()> {
+    fn set_aside(&mut self, name: &str, from: &str, why: &str) -> Result<()> {
         self.shift(name, from, FAILED)?;
         self.worked.left.push((ao_tree::shown(name), format!("it is no job: {why}")));
         Ok(())

@@ -140,7 +140,7 @@ fn counted(curator: &Curator, all: &BTreeMap<String, String>) -> BTreeMap<String
     let compacted: String = curator
         .names("logs/compacted")
         .iter()
-        .filter(|name| name.ends_with(".txt"))
+        .filter(|name| !name.starts_with('.'))
         .map(|name| fs::read_to_string(curator.worker("logs/compacted").join(name)).unwrap())
         .collect();
     all.iter()

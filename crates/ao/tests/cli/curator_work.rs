@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::curator::{Curator, killed_everywhere};
-use crate::repo::files;
+use crate::repo::{Ran, files};
 
 const LINT: [&str; 3] = ["enqueue", "--kind", "lint-wiki"];
 
@@ -186,7 +186,7 @@ fn what_a_killed_worker_left_is_taken_again_once() {
     to_processing(&job);
     let worked = curator.run(&["--json", "work"]).expect(0).json();
     assert_eq!(worked["ended"][0]["outcome"]["status"], "failed");
-    assert_eq!(curator.names("failed"), [name.clone()]);
+    assert_eq!(curator.names("failed"), std::slice::from_ref(&name));
     assert!(curator.names("queue").is_empty() && curator.names("processing").is_empty());
     // A file that is no job is set aside, and stops nobody.
     curator.write("worker/queue/00-bad.json", "{\"id\":\"../x\"}");
@@ -209,7 +209,7 @@ fn killed_at_any_moment_a_job_is_in_one_place_and_ends() {
         ["queue", "processing", "done", "failed"]
             .iter()
             .flat_map(|folder| curator.names(folder))
-            .filter(|name| name.ends_with(".json"))
+            .filter(|name| !name.starts_with('.'))
             .collect()
     };
     killed_everywhere(&curator, &["work"], || {
@@ -224,4 +224,56 @@ fn killed_at_any_moment_a_job_is_in_one_place_and_ends() {
         }
         curator.run(&LINT).expect(0);
     });
+}
+
+/// A draft as the worker leaves one.
+fn draft(kind: &str, trust: &str, text: &str) -> String {
+    format!(
+        "---\ntype: {kind}\ntitle: Locks\ndate: 2026-04-15\nmaturity: provisional\nconfidence: low\n{trust}curator_job: j\n---\n\
+         # Learning: Locks\n\n## What We Learned\n\n{text}\n"
+    )
+}
+
+// proves: CUR-07
+#[test]
+fn drafts_reach_the_corpus_through_ingest_alone_and_stay_inference() {
+    let curator = Curator::new();
+    let before = curator.repo.tree();
+    curator.write(
+        "worker/drafts/j-1.md",
+        &draft("learning", "", "A lock of `flock` goes with its process."),
+    );
+    curator.write(
+        "worker/drafts/j-2.md",
+        &draft("learning", "trust: human\n", "Run `sync` before the power goes."),
+    );
+    curator.write("worker/drafts/j.md", &draft("dream-seed", "", "Why are there two locks?"));
+    curator.run(&["work"]).expect(0);
+    assert_eq!(curator.repo.tree(), before);
+    let harvest = || {
+        let mut command = curator.repo.command(&["--json", "harvest", "--grace", "0s"]);
+        Ran::of(command.env("HOME", curator.path("home")).output().unwrap()).expect(0).json()
+    };
+    let taken = harvest();
+    let paths: Vec<&str> = taken["harvested"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|taken| taken["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths.len(), 2, "{taken}");
+    assert!(taken["skipped"].to_string().contains("dream-seed"), "{taken}");
+    for path in paths {
+        let text = curator.repo.read(path);
+        assert!(
+            text.contains("trust: model-inference") && text.contains("maturity: provisional"),
+            "{text}"
+        );
+        assert!(
+            text.contains("original_path: drafts/j-") && text.contains("harvested_from: curator"),
+            "{text}"
+        );
+    }
+    // A second time there is nothing to take.
+    assert_eq!(harvest()["harvested"], json!([]));
 }

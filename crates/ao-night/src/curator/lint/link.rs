@@ -105,16 +105,16 @@ fn closing(text: &str, ticks: &str) -> Option<usize> {
 fn wiki(text: &str, line: u64, found: &mut Vec<Link>) {
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once("[[") {
-        let Some((link, after)) = inner.split_once("]]") else { return };
+        let Some((whole, after)) = inner.split_once("]]") else { return };
         rest = after;
-        if before.ends_with('\\') || link.contains("[[") {
+        if before.ends_with('\\') || whole.contains("[[") {
             continue;
         }
         // In a table the bar is written with a backslash.
-        let link = link.split('|').next().unwrap_or(link).trim_end_matches('\\');
-        let (target, heading) = match link.split_once('#') {
+        let named = whole.split('|').next().unwrap_or(whole).trim_end_matches('\\');
+        let (target, heading) = match named.split_once('#') {
             Some((target, heading)) => (target, Some(heading.trim().to_owned())),
-            None => (link, None),
+            None => (named, None),
         };
         found.push(Link { style: Style::Wiki, line, target: target.trim().to_owned(), heading });
     }
@@ -182,16 +182,13 @@ fn decoded(text: &str) -> String {
     while let Some((first, after)) = rest.split_first() {
         let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (first, code) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        rest = if let (b'%', Some(byte)) = (first, code) {
+            bytes.push(byte);
+            &after[2..]
+        } else {
+            bytes.push(*first);
+            after
+        };
     }
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }

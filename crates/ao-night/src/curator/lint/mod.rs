@@ -105,12 +105,11 @@ fn doubles(
 
 fn title(note: &Note) -> Option<(String, u64)> {
     let title = note.document.title()?.into_owned();
-    let line = match note.document.has("title") {
-        true => header_line(note, "title"),
-        false => {
-            let heading = headings(note.document.body()).first().map(|(line, _)| *line);
-            note.body_line() + heading.unwrap_or(0)
-        }
+    let line = if note.document.has("title") {
+        header_line(note, "title")
+    } else {
+        let heading = headings(note.document.body()).first().map(|(line, _)| *line);
+        note.body_line() + heading.unwrap_or(0)
     };
     Some((title, line))
 }

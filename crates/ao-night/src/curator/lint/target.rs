@@ -108,17 +108,12 @@ impl<'a> Targets<'a> {
             1 => found.first(),
             _ => found.iter().find(beside),
         };
-        Some(match one {
-            Some(path) => match self.paths.get(path) {
-                Some(note) => Found::Note(note),
-                None => Found::Other,
-            },
-            None => {
-                let paths: Vec<String> = found.iter().map(|path| shown(path)).collect();
-                let message = format!("{:?} may be any of {}", shown(name), paths.join(", "));
-                Found::Fault(LintRule::AmbiguousLink, message)
-            }
-        })
+        let Some(path) = one else {
+            let paths: Vec<String> = found.iter().map(|path| shown(path)).collect();
+            let message = format!("{:?} may be any of {}", shown(name), paths.join(", "));
+            return Some(Found::Fault(LintRule::AmbiguousLink, message));
+        };
+        Some(self.paths.get(path).map_or(Found::Other, |note| Found::Note(note)))
     }
 }
 

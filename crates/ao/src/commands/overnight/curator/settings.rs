@@ -8,7 +8,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{CuratorConfig, JobKind};
-use ao_night::curator::Settings;
+use ao_corpus::harvest::{self, Source};
+use ao_night::curator::{DRAFTS, Settings};
 
 use super::probe;
 use crate::config::{self, Whose};
@@ -49,6 +50,13 @@ pub(crate) fn resolve(repo: &Repo) -> Result<Resolved, Failure> {
         allowed: said.allowed_job_kinds.unwrap_or(defaults.allowed),
     };
     Ok(Resolved { settings, left_out })
+}
+
+/// The drafts that INGEST may take in, if there are any.
+pub(crate) fn drafts(repo: &Repo) -> Result<Option<Source>, Failure> {
+    let Resolved { settings, .. } = resolve(repo)?;
+    let worker_dir = settings.worker_dir.filter(|_| settings.is_enabled);
+    Ok(worker_dir.and_then(|place| harvest::drafts(&place, DRAFTS, "curator")))
 }
 
 /// The settings; what of the repository's does not count is told.
