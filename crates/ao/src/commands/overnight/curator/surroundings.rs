@@ -10,7 +10,7 @@ use crate::repo::Repo;
 
 /// Programs that the council knows how to ask.
 const RUNNERS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
-/// Commands that lead to OpenClaw.
+/// Commands that lead to another agent's world.
 const BRIDGES: [&str; 2] = ["openclaw", "oc-ask"];
 
 /// The runners of the second tier that are installed. This is the one place that says so here.

@@ -67,13 +67,11 @@ pub(super) fn run(
         stop: &stop,
         process: Process { id: std::process::id(), start: ao_tree::process_start() },
     };
-    let worked = match global.dry_run {
-        true => curator::waiting(&worker, &settings, arguments.max, &hands),
-        false => curator::work(&worker, &settings, arguments.max, &hands),
-    };
-    let worked = worked.map_err(|error| failure::of(&error))?;
-    tell(&worked, global, printer);
-    Ok(ending(&worked, global, printer))
+    let act = if global.dry_run { curator::waiting } else { curator::work };
+    let done =
+        act(&worker, &settings, arguments.max, &hands).map_err(|error| failure::of(&error))?;
+    tell(&done, global, printer);
+    Ok(ending(&done, global, printer))
 }
 
 fn tell(worked: &Worked, global: &Global, printer: &Printer) {
