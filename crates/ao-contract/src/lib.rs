@@ -27,6 +27,8 @@ mod config;
 mod conflict;
 mod council;
 mod curator;
+mod curator_answer;
+mod curator_work;
 mod cycle;
 mod deferred;
 mod defrag;
@@ -87,7 +89,14 @@ pub use config::{
 };
 pub use conflict::{Conflict, Conflicts};
 pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
-pub use curator::{CuratorEvent, CuratorJob, EventSeverity, EventStatus, JobKind, JobSource};
+pub use curator::{
+    CuratorEvent, CuratorJob, EventLine, EventSeverity, EventStatus, EventStep, JobKind,
+    JobOutcome, JobSource, JobStatus,
+};
+pub use curator_answer::{CuratorLearnings, CuratorSeeds, DraftedLearning, DraftedSeed};
+pub use curator_work::{
+    Compacting, CompactingEntry, CuratorLint, CuratorWorker, LintFault, LintRule,
+};
 pub use cycle::Cycle;
 pub use deferred::{DeferredRunner, DeferredRunners};
 pub use defrag::{

@@ -13,8 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    CassetteLine, Certificate, Citation, CloseLoop, Config, Conflicts, CouncilPacket, CuratorEvent,
-    CuratorJob, Cycle, DeferredRunners, Defrag, DreamScape, Edits, Extra, Finding, GuardLine,
+    CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config, Conflicts, CouncilPacket,
+    CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint, CuratorSeeds, CuratorWorker, Cycle,
+    DeferredRunners, Defrag, DreamScape, Edits, EventLine, Extra, Finding, GuardLine,
     GuardManifest, Harvest, HistoryLine, Iteration, KnowledgeBrief, Learning, LedgerLine, Marker,
     MetricsHealth, MorningPacket, NextWork, Notification, PacketIndex, Provenance, Record,
     RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
@@ -90,7 +91,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 40] = [
+const FORMATS: [Format; 46] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -124,6 +125,12 @@ const FORMATS: [Format; 40] = [
     format!("config", Config, Others),
     format!("curator-job", CuratorJob, Ao),
     format!("curator-event", CuratorEvent, Ao),
+    format!("curator-ledger", EventLine, Ao),
+    format!("curator-worker", CuratorWorker, Others),
+    format!("curator-lint", CuratorLint, Ao),
+    format!("curator-compaction", Compacting, Ao),
+    format!("curator-learnings", CuratorLearnings, Others),
+    format!("curator-seeds", CuratorSeeds, Others),
     format!("sacred-scopes", SacredScopes, Others),
     format!("guard-log", GuardLine, Ao),
     format!("notification", Notification, Ao),

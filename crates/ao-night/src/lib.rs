@@ -13,6 +13,7 @@ mod clock;
 mod columns;
 mod command;
 pub mod council;
+pub mod curator;
 mod docs;
 pub mod dreamscape;
 mod files;

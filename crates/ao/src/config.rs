@@ -108,19 +108,19 @@ impl Night {
 }
 
 /// A variable of the night, without the start of its name.
-fn said(name: &str) -> Option<String> {
+pub(crate) fn said(name: &str) -> Option<String> {
     let value = std::env::var_os(format!("AGENTOPS_DREAM_{name}"))?;
     Some(value.to_string_lossy().trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
+pub(crate) fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
 where
     T::Err: std::fmt::Display,
 {
     said(name).map(|text| text.parse().map_err(|error| bad(name, &error))).transpose()
 }
 
-fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
+pub(crate) fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::usage(format!("AGENTOPS_DREAM_{name}: {error}"))
 }
 
@@ -153,8 +153,10 @@ pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
 /// the user's own file counts, or the one that was named.
 pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure> {
     let mut said = None;
-    for path in files(root).iter().filter(|path| !is_of_repository(path, root)) {
-        said = read(path)?.notify.command.or(said);
+    for (whose, config) in layers(root)? {
+        if whose == Whose::User {
+            said = config.notify.command.or(said);
+        }
     }
     Ok(said)
 }
@@ -169,19 +171,35 @@ pub(crate) fn runners(
     root: &Path,
 ) -> Result<(BTreeMap<String, RunnerConfig>, Vec<String>), Failure> {
     let (mut user, mut repository) = (BTreeMap::new(), BTreeMap::new());
-    for path in files(root) {
-        let said = read(&path)?.runners;
-        if is_of_repository(&path, root) {
-            repository.extend(said);
-        } else {
-            user.extend(said);
+    for (whose, config) in layers(root)? {
+        match whose {
+            Whose::User => user.extend(config.runners),
+            Whose::Repository => repository.extend(config.runners),
         }
     }
     Ok(ao_runner::merged(&user, &repository))
 }
 
-fn is_of_repository(path: &Path, root: &Path) -> bool {
-    path == root.join(FILE)
+/// Who wrote a configuration file: only the user decides where this machine's secrets and texts go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    User,
+    Repository,
+}
+
+/// The files, each with who wrote it; the weaker one first.
+pub(crate) fn layers(root: &Path) -> Result<Vec<(Whose, Config)>, Failure> {
+    let own = root.join(FILE);
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
+    let is_named = std::env::var_os("AGENTOPS_CONFIG").is_some();
+    let mut layers = Vec::new();
+    for path in files(root) {
+        // In a repository that is the home folder there is one file, and it is the user's.
+        let is_users = is_named || path != own || home.as_ref() == Some(&own);
+        let whose = if is_users { Whose::User } else { Whose::Repository };
+        layers.push((whose, read(&path)?));
+    }
+    Ok(layers)
 }
 
 /// The weaker file first.

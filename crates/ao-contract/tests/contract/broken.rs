@@ -103,8 +103,19 @@ fn table() -> Vec<Broken> {
         Broken("taken.json", "/key", REMOVED, "missing field `key`"),
         Broken("metrics-health.json", "/sigma", json!(1.5), "sigma: "),
         Broken("metrics-health.json", "/fitness/metrics", json!({ "x": 2 }), "fitness.metrics"),
+    ]
+}
+
+fn curators() -> Vec<Broken> {
+    vec![
         Broken("curator-job.json", "/kind", json!("edit-corpus"), "kind: unknown variant"),
         Broken("curator-event.json", "/budget", json!(0), "budget: "),
+        Broken("curator-ledger.json", "/step", json!("forgotten"), "step: unknown variant"),
+        Broken("curator-worker.json", "/pid", json!("4711"), "pid: "),
+        Broken("curator-lint.json", "/faults/0/rule", json!("ugly"), "faults[0].rule: "),
+        Broken("curator-compaction.json", "/entries/0/hash", REMOVED, "missing field `hash`"),
+        Broken("curator-learnings.json", "/learnings/0/mood", json!("x"), "unknown field"),
+        Broken("curator-seeds.json", "/seeds/0/question", REMOVED, "missing field `question`"),
         Broken("curator-event.json", "/escalation_target", REMOVED, "missing field"),
     ]
 }
@@ -146,7 +157,7 @@ fn landscapes() -> Vec<Broken> {
 #[test]
 fn schema_and_reader_both_refuse() {
     for Broken(file, pointer, new, message) in
-        table().into_iter().chain(landscapes()).chain(exchanges())
+        table().into_iter().chain(landscapes()).chain(exchanges()).chain(curators())
     {
         let sample = samples::named(file);
         let broken = with(&sample.value, pointer, new);

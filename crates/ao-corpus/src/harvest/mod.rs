@@ -24,7 +24,7 @@ use crate::taken::Ledger;
 use crate::whereabouts::Whereabouts;
 use take::{HASH, Taker};
 
-pub use source::{Own, Source, find, hub};
+pub use source::{Own, Source, SourceForm, drafts, find, hub};
 
 /// What is read of another corpus.
 const FOLDERS: [&str; 3] = ["learnings", "patterns", "findings"];
@@ -110,7 +110,7 @@ impl Harvesting {
             extra: Extra::new(),
         };
         if source.refused.is_none() {
-            match read(&source.agents) {
+            match read(source) {
                 Ok(other) => self.take(source, &other, taker, &mut told),
                 Err(why) => told.refused = Some(why),
             }
@@ -125,7 +125,7 @@ impl Harvesting {
         taker: &mut Taker<'_>,
         told: &mut HarvestSource,
     ) {
-        let name = |path: &str| format!("{}:.agents/{path}", source.repo);
+        let name = |path: &str| format!("{}:{}", source.repo, source.original(path));
         // Entries in doubt are among the entries too.
         for left in other.left.iter().filter(|left| other.get(&left.path).is_none()) {
             self.skip(name(&left.path), left.why.clone());
@@ -198,7 +198,11 @@ fn hashes(value: &Value, found: &mut impl FnMut(&str)) {
 }
 
 /// Another corpus, in one generation of it.
-fn read(agents: &Path) -> Result<Corpus, String> {
+fn read(source: &Source) -> Result<Corpus, String> {
+    let agents: &Path = &source.agents;
+    if let SourceForm::Drafts(folder) = &source.form {
+        return Corpus::read_learnings(agents, folder).map_err(|error| error.to_string());
+    }
     let _readers = ao_tree::share(&agents.join("overnight")).map_err(|error| error.to_string())?;
     Corpus::read(agents, &FOLDERS).map_err(|error| error.to_string())
 }

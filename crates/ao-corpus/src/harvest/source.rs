@@ -54,8 +54,46 @@ pub struct Source {
     /// As it was asked for.
     pub shown: String,
     pub agents: PathBuf,
+    pub form: SourceForm,
     /// Why it is not looked at, if so.
     pub refused: Option<String>,
+}
+
+/// What lies at a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceForm {
+    /// The corpus of a repository.
+    Corpus,
+    /// Drafts of a model, in this folder of it: inference, which nobody has looked at.
+    Drafts(String),
+}
+
+impl Source {
+    /// Where an entry was there, by the path that it is read under.
+    pub(super) fn original(&self, path: &str) -> String {
+        match &self.form {
+            SourceForm::Corpus => format!(".agents/{path}"),
+            SourceForm::Drafts(folder) => {
+                format!("{folder}{}", path.strip_prefix("learnings").unwrap_or(path))
+            }
+        }
+    }
+}
+
+/// The drafts in a folder beneath `above`, if there are any.
+pub fn drafts(above: &Path, folder: &str, name: &str) -> Option<Source> {
+    let place = above.join(folder);
+    let is_dir = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());
+    let mut entries = is_dir.then(|| fs::read_dir(&place).ok()).flatten()?;
+    let is_draft =
+        |entry: fs::DirEntry| Path::new(&entry.file_name()).extension() == Some("md".as_ref());
+    entries.any(|entry| entry.is_ok_and(is_draft)).then(|| Source {
+        repo: name.to_owned(),
+        shown: shown(&place.to_string_lossy()),
+        agents: above.to_owned(),
+        form: SourceForm::Drafts(folder.to_owned()),
+        refused: None,
+    })
 }
 
 impl Own {
@@ -114,7 +152,8 @@ fn source(repo: &Path, asked: &str, own: &Own) -> Source {
     let name =
         repo.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let refused = own.claims(repo).or_else(|| fixture_of(repo, own)).or_else(|| unfit(&agents));
-    Source { repo: shown(&name), shown: asked.to_owned(), agents, refused }
+    let form = SourceForm::Corpus;
+    Source { repo: shown(&name), shown: asked.to_owned(), agents, form, refused }
 }
 
 fn unfit(agents: &Path) -> Option<String> {

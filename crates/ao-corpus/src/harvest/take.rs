@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ao_contract::{Extra, Harvested, Maturity, Taken, TakenFrom, Unit};
-use ao_tree::Edit;
+use ao_tree::{Edit, shown};
 use jiff::civil::Date;
 
-use super::source::{Source, is_fixture};
+use super::source::{Source, SourceForm, is_fixture};
 use super::{GROUP, Settings};
 use crate::corpus::{Entry, Kind};
 use crate::document::{Document, Form, day};
@@ -35,6 +35,9 @@ const JUDGED: [&str; 8] = [
 /// Marks that mean something only where they were made.
 const LOCAL: [&str; 3] = ["pinned", "last_decay_at", "decay_count"];
 
+/// How far a model's draft is trusted.
+const DRAFT_TRUST: &str = "model-inference";
+
 /// The key that says which text an entry was made of.
 pub(super) const HASH: &str = "harvest_hash";
 
@@ -56,6 +59,9 @@ impl Taker<'_> {
         entry: &Entry,
     ) -> Result<(Edit, Harvested), String> {
         refuse(entry)?;
+        if source.form != SourceForm::Corpus {
+            refuse_draft(entry)?;
+        }
         let hash = text_hash(&entry.document).ok_or("it is empty")?;
         if let Some(here) = self.ledger.entry(TakenFrom::Harvest, &hash) {
             return Err(format!("it was taken before, as {here}"));
@@ -69,7 +75,7 @@ impl Taker<'_> {
         if confidence < min {
             return Err(format!("its confidence is {confidence}, and {min} is needed"));
         }
-        let origin = format!("{}:.agents/{}", source.repo, entry.path);
+        let origin = format!("{}:{}", source.repo, source.original(&entry.path));
         if self.settings.except.contains(&origin) {
             return Err("it cannot be written here".into());
         }
@@ -93,7 +99,7 @@ impl Taker<'_> {
         let harvested = Harvested {
             path,
             repo: source.repo.clone(),
-            original_path: format!(".agents/{}", entry.path),
+            original_path: source.original(&entry.path),
             confidence: Unit::nearest(confidence),
             hash,
             extra: Extra::new(),
@@ -135,10 +141,14 @@ impl Taker<'_> {
         if let Some(date) = entry.date().filter(|_| !document.has("date")) {
             draft.set("date", date.to_string());
         }
+        if source.form != SourceForm::Corpus {
+            // Whatever a draft says of itself.
+            draft.set("trust", DRAFT_TRUST);
+        }
         draft
             .set("maturity", "provisional")
             .set("harvested_from", source.repo.as_str())
-            .set("original_path", format!(".agents/{}", entry.path))
+            .set("original_path", source.original(&entry.path))
             .set("harvest_confidence", confidence)
             .set(HASH, hash)
             .set("harvested_at", self.settings.now);
@@ -176,6 +186,15 @@ fn refuse(entry: &Entry) -> Result<(), String> {
     match looks_secret(&text) {
         Some(what) => Err(format!("it seems to hold {what}")),
         None => Ok(()),
+    }
+}
+
+/// Of drafts only learnings are knowledge; questions to dream about are none.
+fn refuse_draft(entry: &Entry) -> Result<(), String> {
+    match entry.document.text("type").as_deref() {
+        Some("learning") => Ok(()),
+        Some(other) => Err(format!("it is a draft of the kind {}", shown(other))),
+        None => Err("it is a draft that does not say of what kind".into()),
     }
 }
 

@@ -117,7 +117,7 @@ impl Run<'_> {
         let request = match question(packet, &runner, seat.budget) {
             Ok(request) => request,
             Err(error) => {
-                self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
+                self.end_step(&name, StepStatus::SoftFail, Some(error));
                 return Ok(None);
             }
         };

@@ -9,6 +9,7 @@ use ao_corpus::{CLOSED, Corpus, Ledger};
 use ao_tree::{Edit, shown};
 
 use super::flywheel::{unledgered, unreadable, unwritable};
+use super::overnight::curator;
 use super::proposal::{self, Fixed, Proposal};
 use super::tree::apply::CommitArguments;
 use crate::cli::Global;
@@ -33,7 +34,7 @@ Examples:
   ao --dry-run harvest --from ../other
   ao harvest --from ~/src                 every repository beneath it
   ao harvest --global --json              the user's own, ~/.agents
-  ao harvest                              what `dream.harvest_from` names"
+  ao harvest                              what `dream.harvest_from` names, and the curator's drafts"
 )]
 pub(crate) struct Arguments {
     /// A repository, or a folder of repositories (default: `dream.harvest_from`)
@@ -125,16 +126,17 @@ fn sources(repo: &Repo, arguments: &Arguments, printer: &Printer) -> Result<Vec<
     if !arguments.from.is_empty() || arguments.hub {
         return Ok(found);
     }
-    if config::harvest_from(&repo.root)?.is_empty() {
+    let configured = configured(repo, printer)?;
+    if configured.is_empty() && config::harvest_from(&repo.root)?.is_empty() {
         printer.note(&format!(
             "{} nowhere to harvest from; name it with --from DIR, --global or dream.harvest_from",
             paint(DOUBT, "note:")
         ));
     }
-    configured(repo, printer)
+    Ok(configured)
 }
 
-/// What `dream.harvest_from` names; some of it may be missing.
+/// What `dream.harvest_from` names, of which some may be missing, and the drafts of the local curator.
 pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, Failure> {
     let own = Own::of(&repo.root);
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
@@ -145,6 +147,7 @@ pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, 
             Err(why) => printer.note(&format!("{} {why}", paint(DOUBT, "note:"))),
         }
     }
+    found.extend(curator::settings::drafts(repo)?);
     Ok(found)
 }
 

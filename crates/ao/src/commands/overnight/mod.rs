@@ -1,5 +1,6 @@
 //! `ao overnight`: the night, and the morning after.
 
+pub(crate) mod curator;
 mod packet;
 mod provenance;
 mod report;
@@ -30,6 +31,9 @@ pub(crate) enum Command {
     /// The rescues that let a regression through with a warning
     #[command(subcommand)]
     WarnOnly(warn_only::Command),
+    /// The local curator: lints notes and drafts learnings with a model of this machine
+    #[command(subcommand)]
+    Curator(curator::Command),
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
@@ -39,5 +43,6 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Report(arguments) => report::run(arguments, global, printer),
         Command::Packet(arguments) => packet::run(arguments, global, printer),
         Command::WarnOnly(command) => warn_only::run(command, global, printer),
+        Command::Curator(command) => curator::run(command, global, printer),
     }
 }

@@ -40,6 +40,12 @@ pub(super) fn of(failure: &Failure, settings: Option<&Settings>) -> String {
         Failure::NotStarted(_) => {
             "nothing was started; put right what is named, and see `ao runners`".to_owned()
         }
+        Failure::Redirected(_) => {
+            "name the address that it leads to as its endpoint, if you trust it".to_owned()
+        }
+        Failure::NotRecorded(_) => {
+            "only what was asked then can be asked of a recording".to_owned()
+        }
         Failure::Broken(_) | Failure::Stopped => "ask it again".to_owned(),
     }
 }
@@ -70,8 +76,11 @@ pub(super) fn exit(failure: &Failure) -> Exit {
         | Failure::NotJson(_)
         | Failure::NotOfTheForm(_)
         | Failure::Unsafe(_) => Exit::Found,
-        Failure::TimedOut(_) | Failure::OverBudget(_) | Failure::Broken(_) | Failure::Stopped => {
-            Exit::Failed
-        }
+        Failure::TimedOut(_)
+        | Failure::OverBudget(_)
+        | Failure::Redirected(_)
+        | Failure::NotRecorded(_)
+        | Failure::Broken(_)
+        | Failure::Stopped => Exit::Failed,
     }
 }
