@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use ao_guard::cell::Grant;
 
+use crate::endpoint::{Endpoint, Wire};
+
 const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
 const TEXT_BYTES_MAX: usize = 2048;
@@ -28,6 +30,16 @@ pub enum Scheme {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no endpoint, such as https://host/v1: {0}")]
 pub struct BadAddress(pub &'static str);
+
+impl From<Endpoint> for Address {
+    fn from(endpoint: Endpoint) -> Self {
+        let scheme = match endpoint.wire {
+            Wire::Plain => Scheme::Http,
+            Wire::Tls => Scheme::Https,
+        };
+        Self { scheme, place: endpoint.grant, base: endpoint.path }
+    }
+}
 
 impl FromStr for Address {
     type Err = BadAddress;

@@ -1,7 +1,7 @@
 //! Any server that speaks as the one of `OpenAI` does: `POST {base}/chat/completions`.
 
-use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub struct OpenAi {
     endpoint: Endpoint,
     model: String,
     /// What is known of the server by now.
-    known: Cell<Dialect>,
+    known: Mutex<Dialect>,
 }
 
 /// How a server is spoken to.
@@ -70,7 +70,11 @@ impl OpenAi {
             steady: Steady::Yes,
             is_probed: false,
         };
-        Self { name: name.into(), endpoint, model: model.into(), known: Cell::new(known) }
+        Self { name: name.into(), endpoint, model: model.into(), known: Mutex::new(known) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Dialect> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn model(&self) -> &str {
@@ -196,7 +200,7 @@ impl Runner for OpenAi {
         stop: &AtomicBool,
     ) -> Result<Exchange, Failure> {
         let deadline = Deadline::new(request.budget.time, stop);
-        let mut dialect = self.known.get();
+        let mut dialect = *self.known();
         for _ in 0..TRIES_MAX {
             let body = dialect.body(&self.model, request, question)?;
             let bytes_max = request.budget.output_bytes;
@@ -213,11 +217,11 @@ impl Runner for OpenAi {
             // A server that does not know the field may take no notice of it: then the next question says
             // it in words.
             let is_heard = dialect.is_probed || is_json(&text);
-            self.known.set(if is_heard {
+            *self.known() = if is_heard {
                 Dialect { is_probed: true, ..dialect }
             } else {
                 dialect.lower("").unwrap_or(dialect)
-            });
+            };
             return Ok(Exchange { text, usage, took: deadline.took(), exit: None });
         }
         Err(Failure::NotStarted("it refuses every way of asking".to_owned()))

@@ -333,7 +333,7 @@ fn what_can_be_asked_is_found_out_by_trying() {
     desk.program("claude", "case \"$1\" in --version) echo '2.1.0 (Claude Code)';; auth) echo '{\"loggedIn\": false}'; exit 1;; esac");
     desk.configure(&json!({
         "judge": { "kind": "command", "command": [own] },
-        "local": { "kind": "ollama", "model": "small" },
+        "local": { "kind": "ollama", "model": "small", "endpoint": "http://127.0.0.1:1" },
         "odd": { "kind": "oracle" },
     }));
     let answer = desk.home.ao(&["--json", "runners"]).expect(0).json();
@@ -352,7 +352,8 @@ fn what_can_be_asked_is_found_out_by_trying() {
     assert_eq!(usable("opencode"), (&json!(false), &json!(false)), "{answer:#}");
     assert!(of("opencode")["remedy"].as_str().unwrap().contains("npm install -g opencode-ai"));
     assert_eq!(usable("judge"), (&json!(true), &json!(true)), "{answer:#}");
-    assert_eq!((&of("local")["usable"], &of("odd")["usable"]), (&Value::Null, &json!(false)));
+    // Nobody listens there, and of the other nobody knows what it is.
+    assert_eq!((&of("local")["usable"], &of("odd")["usable"]), (&json!(false), &json!(false)));
     for one in all {
         assert!(one["usable"] != false || one["remedy"].is_string(), "{one:#}");
     }
@@ -367,4 +368,80 @@ fn what_can_be_asked_is_found_out_by_trying() {
         .ao(&["--dry-run", "runners", "ask", "gemini", "--schema", "runner-report"])
         .expect(0);
     assert!(dry.stdout.contains("Would ask gemini"), "{dry}");
+}
+
+/// Answers as an Ollama and as a server of OpenAI's kind do, with a report in the runner's name.
+fn serve_models(count: usize) -> u16 {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().take(count).flatten() {
+            let mut head = Vec::new();
+            let mut byte = [0];
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) > 0 {
+                head.push(byte[0]);
+            }
+            let head = String::from_utf8_lossy(&head).into_owned();
+            let length = head.lines().find_map(|line| {
+                line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok()
+            });
+            let mut body = vec![0; length.unwrap_or(0)];
+            stream.read_exact(&mut body).unwrap();
+            let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let answer = match head.split(' ').nth(1).unwrap_or_default() {
+                "/api/tags" => json!({ "models": [{ "name": "small:latest", "digest": "d1" }] }),
+                "/v1/models" => json!({ "data": [{ "id": "small" }] }),
+                "/api/chat" => json!({
+                    "message": { "role": "assistant", "content": report("local").to_string() },
+                    "done": true, "done_reason": "stop",
+                    "prompt_eval_count": 30, "eval_count": 12,
+                }),
+                _ if head.contains(VALUE) => json!({
+                    "choices": [{
+                        "message": { "content": report("far").to_string() },
+                        "finish_reason": "stop",
+                    }],
+                    "usage": { "prompt_tokens": 30, "completion_tokens": 12, "total_tokens": 42 },
+                }),
+                _ => json!({ "error": format!("not logged in: {asked}") }),
+            };
+            let answer = answer.to_string();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{answer}",
+                answer.len()
+            );
+        }
+    });
+    port
+}
+
+// proves: RUN-39
+#[test]
+fn models_over_http_are_asked_by_the_engine_itself() {
+    let desk = Desk::new();
+    let port = serve_models(64);
+    desk.configure(&json!({
+        "local": { "kind": "ollama", "model": "small", "endpoint": format!("http://127.0.0.1:{port}") },
+        "far": { "kind": "openai", "model": "small", "endpoint": format!("http://127.0.0.1:{port}/v1"),
+            "auth": "vault://GEMINI_API_KEY" },
+        "absent": { "kind": "ollama", "model": "large", "endpoint": format!("http://127.0.0.1:{port}") },
+        "nameless": { "kind": "ollama", "endpoint": format!("http://127.0.0.1:{port}") },
+    }));
+    for name in ["local", "far"] {
+        let ran = desk.ask(name, &[]).expect(0);
+        assert_eq!(ran.json()["answer"], report(name), "{ran}");
+        assert_eq!(ran.json()["usage"]["tokens"], json!({ "by-runner": 42 }), "{ran}");
+        assert!(!contains(format!("{ran}").as_bytes(), VALUE), "{ran}");
+    }
+    desk.fails("nameless", &[], "not-started", 6);
+    let answer = desk.home.ao(&["--json", "runners"]).expect(0).json();
+    let all = answer["runners"].as_array().unwrap();
+    let of = |name: &str| all.iter().find(|one| one["name"] == name).unwrap();
+    for (name, usable) in [("local", true), ("far", true), ("absent", false), ("nameless", false)] {
+        assert_eq!(of(name)["usable"], usable, "{answer:#}");
+    }
+    assert_eq!(of("local")["version"], "d1");
+    assert_eq!(of("far")["login"], json!({ "way": "api-key", "secret": "vault://GEMINI_API_KEY" }));
 }

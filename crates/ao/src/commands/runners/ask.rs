@@ -10,8 +10,8 @@ use std::time::Duration;
 use ao_contract::Exit;
 use ao_runner::wrap::{NONCE_BYTES, Nonce};
 use ao_runner::{
-    Answer, Budget, Failure as Refused, Form, Material, Origin, Program, Request, Runner, Said,
-    Settings, Usd,
+    Answer, Budget, Failure as Refused, Form, Material, Origin, Request, Runner, Said, Settings,
+    Usd,
 };
 use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ Exit code: 0 with an answer. Otherwise 2 if an argument was wrong, 5 if there wa
 6 if nothing was started or it is not logged in, 75 if its limit is reached, 1 if it failed. With --json,
 `failure.kind` tells these apart.")]
 pub(super) struct Arguments {
-    /// A configured name, a kind (claude, codex, gemini, opencode), or command:PATH
+    /// A configured name, a kind (claude, codex, gemini, opencode, ollama), or command:PATH
     #[arg(value_name = "NAME")]
     name: String,
     /// The format of the answer; `ao schema` lists them
@@ -103,14 +103,14 @@ pub(super) fn run(
         Ok(settings) => settings,
         Err(failure) => return Ok(refuse(&failure, arguments, None, global.json, printer)),
     };
-    let program = match workshop.program(&settings) {
-        Ok(program) => program,
+    let runner = match workshop.runner(&settings) {
+        Ok(runner) => runner,
         Err(failure) => {
             return Ok(refuse(&failure, arguments, Some(&settings), global.json, printer));
         }
     };
     if global.dry_run {
-        tell(&program, &settings, printer);
+        tell(&workshop, runner.as_ref(), &settings, printer);
         return Ok(Exit::Done.code());
     }
     let request = Request {
@@ -121,15 +121,15 @@ pub(super) fn run(
         budget: budget(arguments, &settings),
     };
     let stop = stop()?;
-    match ao_runner::ask(&program, &request, &nonce()?, &stop)
+    match ao_runner::ask(runner.as_ref(), &request, &nonce()?, &stop)
         .and_then(|answer| within(answer, &request))
     {
         Ok(answer) => {
-            tell_answer(&answer, &program, &settings, printer);
+            tell_answer(&answer, runner.as_ref(), &settings, printer);
             Ok(Exit::Done.code())
         }
         Err(failure) => {
-            for refused in program.refused() {
+            for refused in runner.refused() {
                 let what = ao_tree::shown(&refused.what);
                 printer.note(&format!("refused ({}): {what}", refused.rule));
             }
@@ -248,31 +248,33 @@ fn within(answer: Answer, request: &Request) -> Result<Answer, Refused> {
     }
 }
 
-fn tell(program: &Program, settings: &Settings, printer: &Printer) {
-    let path = program.path().to_string_lossy();
+fn tell(workshop: &Workshop, runner: &dyn Runner, settings: &Settings, printer: &Printer) {
+    let path = workshop.find(settings).ok();
+    let path = path.map(|path| path.to_string_lossy().into_owned());
+    let called = path.clone().unwrap_or_else(|| settings.kind.name().to_owned());
     let text =
-        format!("Would ask {} ({})\n", ao_tree::shown(&settings.name), ao_tree::shown(&path));
+        format!("Would ask {} ({})\n", ao_tree::shown(&settings.name), ao_tree::shown(&called));
     let fields = json!({
         "name": settings.name,
         "kind": settings.kind.name(),
         "model": settings.model,
         "path": path,
-        "login": program.login(),
+        "login": runner.login(),
     });
     printer.answer("runners ask", fields, &text);
 }
 
-fn tell_answer(answer: &Answer, program: &Program, settings: &Settings, printer: &Printer) {
+fn tell_answer(answer: &Answer, runner: &dyn Runner, settings: &Settings, printer: &Printer) {
     let fields = json!({
         "name": settings.name,
         "kind": settings.kind.name(),
         "model": settings.model,
-        "login": program.login(),
+        "login": runner.login(),
         "answer": answer.value,
         "repaired": answer.is_repaired,
         "usage": answer.usage,
         "took_ms": u64::try_from(answer.took.as_millis()).unwrap_or(u64::MAX),
-        "refusals": program.refused(),
+        "refusals": runner.refused(),
         "failure": Value::Null,
     });
     printer.answer("runners ask", fields, &format!("{:#}\n", answer.value));

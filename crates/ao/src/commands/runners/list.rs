@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use ao_runner::{Chosen, Failure as Refused, LoggedIn, Login, Origin, Settings, Way};
 use serde_json::{Value, json};
@@ -12,6 +13,9 @@ use super::workshop::Workshop;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{BAD, GOOD, Printer, paint};
+
+/// Of a server that is asked what it has.
+const PROBE_TIME: Duration = Duration::from_secs(5);
 
 /// What was found out of one.
 #[derive(Debug, Default)]
@@ -50,11 +54,12 @@ fn row(workshop: &Workshop, chosen: &Chosen) -> Row {
     };
     row.kind = Some(settings.kind.name());
     row.model.clone_from(&settings.model);
-    if !settings.kind.is_program() {
-        row.problem = Some("it is called over HTTP, and not before it is asked".to_owned());
-        return row;
-    }
-    if let Err(failure) = probe(workshop, settings, &mut row) {
+    let probed = if settings.kind.is_program() {
+        probe(workshop, settings, &mut row)
+    } else {
+        probe_model(workshop, settings, &mut row)
+    };
+    if let Err(failure) = probed {
         row.refuse(&failure, Some(settings));
     } else {
         row.is_usable = Some(true);
@@ -78,6 +83,28 @@ fn probe(workshop: &Workshop, settings: &Settings, row: &mut Row) -> Result<(), 
     match probed.login {
         LoggedIn::No => Err(Refused::NotLoggedIn(settings.name.clone())),
         LoggedIn::Yes | LoggedIn::Granted | LoggedIn::NotNeeded => Ok(()),
+    }
+}
+
+/// Whether its server answers, and has the model.
+fn probe_model(workshop: &Workshop, settings: &Settings, row: &mut Row) -> Result<(), Refused> {
+    let model = workshop.model(settings)?;
+    if let Some(name) = &settings.auth {
+        row.login = Some((Way::ApiKey, Some(name.reference())));
+    }
+    let there = model.list(PROBE_TIME, &AtomicBool::new(false))?;
+    // `llama3` is `llama3:latest` to an Ollama.
+    let is_it =
+        |one: &str| one == model.name() || one.strip_suffix(":latest") == Some(model.name());
+    match there.iter().find(|one| is_it(&one.name)) {
+        Some(found) => {
+            row.version.clone_from(&found.digest);
+            Ok(())
+        }
+        None => Err(Refused::NotStarted(format!(
+            "its server does not have the model {}",
+            ao_tree::shown(model.name())
+        ))),
     }
 }
 

@@ -3,10 +3,13 @@
 use std::cell::OnceCell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use ao_contract::{Exit, RunnerConfig};
 use ao_guard::cell::{Authorization, Cells, Hidden};
-use ao_runner::{Chosen, DEPTH, Kind, Login, Origin, Program, Settings, choose};
+use ao_runner::http::{self, Address, Ollama, OpenAi};
+use ao_runner::{Chosen, Clock, DEPTH, Kind, Login, Origin, Program, Runner, Settings, choose};
 use ao_vault::redact::forms;
 use ao_vault::{Name, Secret};
 
@@ -21,6 +24,36 @@ type Configured = std::collections::BTreeMap<String, RunnerConfig>;
 type Refused = ao_runner::Failure;
 
 const EXECUTABLE: u32 = 0o111;
+/// Where it listens if nobody says otherwise.
+const OLLAMA: &str = "http://127.0.0.1:11434";
+
+/// A model that is called over HTTP.
+#[derive(Debug)]
+pub(crate) enum Model {
+    Ollama(Ollama),
+    OpenAi(OpenAi),
+}
+
+impl Model {
+    /// What its server has.
+    pub(crate) fn list(
+        &self,
+        time: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Vec<http::Model>, Refused> {
+        match self {
+            Self::Ollama(model) => model.models(time, stop),
+            Self::OpenAi(model) => model.models(time, stop),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Ollama(model) => model.model(),
+            Self::OpenAi(model) => model.model(),
+        }
+    }
+}
 
 /// What all runners are made with.
 #[derive(Debug)]
@@ -147,6 +180,50 @@ impl Workshop {
         let path = self.find(settings)?;
         let login = self.login(settings)?;
         Ok(self.make(settings, path, login))
+    }
+
+    /// Whoever is called over HTTP, by the engine itself.
+    pub(crate) fn model(&self, settings: &Settings) -> Result<Model, Refused> {
+        let named = ao_tree::shown(&settings.name);
+        let unsaid =
+            |key: &str| Refused::NotStarted(format!("runners.{named}.{key} is not configured"));
+        let address = match (&settings.endpoint, settings.kind) {
+            (Some(endpoint), _) => Address::from(endpoint.clone()),
+            (None, Kind::Ollama) => OLLAMA
+                .parse()
+                .map_err(|bad: http::BadAddress| Refused::NotStarted(bad.to_string()))?,
+            (None, _) => return Err(unsaid("endpoint")),
+        };
+        let model = settings.model.clone().ok_or_else(|| unsaid("model"))?;
+        let key = settings.auth.as_ref().map(|name| self.secret(name, settings)).transpose()?;
+        let clock = Clock::new(clock::timestamp);
+        let endpoint = http::Endpoint::new(address, key, guard::authorities, clock)
+            .map_err(|bad| Refused::NotStarted(format!("{named}: {bad}")))?;
+        Ok(match settings.kind {
+            Kind::Ollama => Model::Ollama(Ollama::new(&settings.name, endpoint, model)),
+            _ => Model::OpenAi(OpenAi::new(&settings.name, endpoint, model)),
+        })
+    }
+
+    fn secret(&self, name: &Name, settings: &Settings) -> Result<Secret, Refused> {
+        let found = self.values()?.iter().find(|(other, _)| other == name);
+        found
+            .map(|(_, secret)| secret.clone())
+            .ok_or_else(|| Refused::NotLoggedIn(settings.name.clone()))
+    }
+
+    /// Whatever it is.
+    pub(crate) fn runner(
+        &self,
+        settings: &Settings,
+    ) -> Result<Box<dyn Runner + Send + Sync>, Refused> {
+        if settings.kind.is_program() {
+            return Ok(Box::new(self.program(settings)?));
+        }
+        Ok(match self.model(settings)? {
+            Model::Ollama(model) => Box::new(model),
+            Model::OpenAi(model) => Box::new(model),
+        })
     }
 
     pub(crate) fn make(&self, settings: &Settings, path: PathBuf, login: Login) -> Program {
