@@ -370,7 +370,7 @@ fn what_can_be_asked_is_found_out_by_trying() {
     assert!(dry.stdout.contains("Would ask gemini"), "{dry}");
 }
 
-/// Answers as an Ollama and as a server of OpenAI's kind do, with a report in the runner's name.
+/// Answers as an Ollama and as a server of `OpenAI`'s kind does, with a report in the runner's name.
 fn serve_models(count: usize) -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
