@@ -158,8 +158,12 @@ impl Report {
             // A run that was cut off has no last.
             return if self.status() == "failed" { Ok(()) } else { Err("no fitness_delta".into()) };
         }
-        let is_last = |one: &&&Value| COMMITTED.contains(&one["status"].as_str().unwrap());
-        let last = measured.iter().rev().find(is_last);
+        // Of one whose record was lost the history still has what was measured after it.
+        let is_last = |one: &&Value| {
+            COMMITTED.contains(&one["status"].as_str().unwrap())
+                && one["fitness_after"].as_object().is_some_and(|map| !map.is_empty())
+        };
+        let last = self.iterations().iter().rev().find(is_last);
         let last = last.map_or(&first["fitness_before"], |last| &last["fitness_after"]);
         for (metric, delta) in self.summary["fitness_delta"].as_object().unwrap() {
             let value = |map: &Value| map[metric].as_f64();
