@@ -1,16 +1,14 @@
 //! `ao vault kept`: messages that a secret was found in.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
 
 use ao_contract::Exit;
 use ao_vault::shelf::{KEPT_DAYS, Shelf};
 use ao_vault::store;
 use serde_json::json;
 
-use super::failure;
 use super::place::Where;
+use super::{failure, print_alone};
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
@@ -72,12 +70,7 @@ pub(super) fn run(
     } else {
         shelf.read(kept).map_err(cannot)?
     };
-    let output = rustix::stdio::stdout().try_clone_to_owned().map(File::from);
-    output.and_then(|mut output| output.write_all(&message)).map_err(|error| {
-        Failure::new(Exit::Failed, format!("the message cannot be written: {error}"))
-            .hint("whoever reads it has only a part of it, or nothing")
-    })?;
-    Ok(Exit::Done)
+    print_alone(&message)
 }
 
 const _: () = assert!(KEPT_DAYS == 7, "the help says 7 days");

@@ -13,6 +13,8 @@ mod run;
 mod scan;
 mod write;
 
+use std::fs::File;
+use std::io::Write as _;
 use std::str::FromStr;
 
 use ao_contract::Exit;
@@ -94,6 +96,16 @@ pub(crate) fn name(text: &str) -> Result<Name, Failure> {
             "a name has letters, digits and . _ - / and begins with a letter or a digit; if it was a value that you typed, the shell's history has it now: replace it",
         )
     })
+}
+
+/// Bytes as they are and nothing else, without the buffer that the standard library would keep a copy in.
+fn print_alone(bytes: &[u8]) -> Result<Exit, Failure> {
+    let output = rustix::stdio::stdout().try_clone_to_owned().map(File::from);
+    output.and_then(|mut output| output.write_all(bytes)).map_err(|error| {
+        Failure::new(Exit::Failed, format!("it cannot be written: {error}"))
+            .hint("whoever reads it has only a part of it, or nothing")
+    })?;
+    Ok(Exit::Done)
 }
 
 /// The git of this machine, asked about this repository; `None` where there is no git.

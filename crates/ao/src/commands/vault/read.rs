@@ -1,13 +1,10 @@
 //! `ao vault read`: the value, and nothing else.
 
-use std::fs::File;
-use std::io::Write as _;
-
 use ao_contract::Exit;
 use ao_vault::Store;
 
 use super::place::Where;
-use super::{failure, name};
+use super::{failure, name, print_alone};
 use crate::cli::Global;
 use crate::failure::Failure;
 
@@ -39,11 +36,5 @@ pub(super) fn run(arguments: &Arguments, global: &Global) -> Result<Exit, Failur
     let files = arguments.place.files()?;
     let store = Store::open(&files).map_err(|error| failure::of(&error))?;
     let secret = store.get(&name).map_err(|error| failure::of(&error))?;
-    // Without the buffer that the standard library would keep a copy in.
-    let output = rustix::stdio::stdout().try_clone_to_owned().map(File::from);
-    output.and_then(|mut output| output.write_all(secret.expose())).map_err(|error| {
-        Failure::new(Exit::Failed, format!("the value cannot be written: {error}"))
-            .hint("whoever reads it has only a part of it, or nothing")
-    })?;
-    Ok(Exit::Done)
+    print_alone(secret.expose())
 }
