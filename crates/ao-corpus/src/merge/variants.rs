@@ -1,8 +1,10 @@
 //! The words of one text that stand where the other has other words.
 
 use std::collections::BTreeSet;
+use std::iter::once;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::duplicates::is_colour;
 
@@ -14,7 +16,7 @@ const WORDS_MAX: usize = 4_000;
 
 /// A word as it is compared: lower case, without the signs around it.
 pub(super) fn key(raw: &str) -> String {
-    let bare = raw.trim_matches(|c: char| !c.is_alphanumeric() && !"<>=+%&^~/$#@-\\".contains(c));
+    let bare = raw.trim_matches(|c: char| !is_letter(c) && !"<>=+%&^~/$#@-\\".contains(c));
     let bare = if bare.is_empty() { raw } else { bare };
     bare.to_lowercase()
 }
@@ -25,7 +27,12 @@ pub(super) fn keys(text: &str) -> Vec<String> {
 
 /// Marks of lists and headings, dashes and bars are not words.
 fn has_sense(key: &str) -> bool {
-    key.chars().any(char::is_alphanumeric) || key.chars().all(|c| "<>=!+%&^~/".contains(c))
+    key.chars().any(is_letter) || key.chars().all(|c| "<>=!+%&^~/".contains(c))
+}
+
+/// A letter or a figure, also one that is written as a single sign: search reads `㌟` and `™` as words.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || !c.is_ascii() && once(c).nfkd().any(char::is_alphanumeric)
 }
 
 /// A piece whose words partly stand in the other text, and which of them do not.
@@ -48,7 +55,7 @@ impl Variant {
         let ours: Vec<String> = words.iter().map(|word| key(word)).collect();
         let theirs = keys(there);
         if ours.len().max(theirs.len()) > WORDS_MAX {
-            let runs = std::iter::once(0..words.len()).collect();
+            let runs = once(0..words.len()).collect();
             return Some(Self { words, runs });
         }
         let mut runs = Vec::new();
@@ -103,5 +110,9 @@ mod tests {
         // A word that only colours, and that stands elsewhere, is not kept once more.
         assert!(variant("the loop often ends", "the loop ends").is_none());
         assert!(variant("The loop ends!", "the loop ends in a retry").is_none());
+        // A sign that search reads as a word is one.
+        for text in ["the loop ㌟ ends", "the loop㌟ ends", "the ㌟loop ends"] {
+            assert!(variant(text, "the loop ends").is_some(), "{text}");
+        }
     }
 }
