@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_contract::{LedgerLine, Settlement};
+use ao_contract::{LedgerEvent, LedgerLine, Settlement};
 use ao_runner::http::Ollama;
 use ao_runner::ledger::{FILE, Ledger, Limits};
 use ao_runner::{
@@ -44,9 +44,13 @@ impl Ground {
         Self { folder, ledger }
     }
 
-    fn last(&self) -> LedgerLine {
+    fn lines(&self) -> Vec<LedgerLine> {
         let text = std::fs::read_to_string(self.folder.path().join(FILE)).unwrap();
-        serde_json::from_str(text.lines().last().unwrap()).unwrap()
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn last(&self) -> LedgerLine {
+        self.lines().pop().unwrap()
     }
 }
 
@@ -135,17 +139,22 @@ fn each_exchange_is_charged_by_what_it_may_have_spent() {
 fn without_budget_nobody_is_asked_and_a_repair_is_paid_for() {
     let server = Server::start(|_, count| json_reply(200, &chat(["{}", "{\"a\":1}"][count % 2])));
     let runner = Ollama::new("local", endpoint(&server.address(), None), "small");
-    let ground = Ground::new(Limits { tokens: Some(4100), ..Limits::default() });
+    let limits = Limits { tokens: Some(4100), calls: Some(3), ..Limits::default() };
+    let ground = Ground::new(limits);
     let metered = Metered::new(&runner, &ground.ledger, Nature::Call);
     assert!(answer(&metered).unwrap().is_repaired);
     let spent = ground.ledger.spent(Some("local"));
     assert_eq!((spent.calls, spent.tokens, spent.usd()), (2, 222, Usd(0)));
+    // The next is given what is left, and its repair nothing: there is no call for it.
+    assert_eq!(answer(&metered).unwrap_err().kind(), "not-of-the-form");
+    let reserved = ground.lines().into_iter().rfind(|line| line.event == LedgerEvent::Reserved);
+    assert_eq!(reserved.unwrap().tokens, 4100 - 222);
     let failure = answer(&metered).unwrap_err();
     assert!(
         failure.kind() == "not-started" && failure.to_string().contains("no budget is left"),
         "{failure}"
     );
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.asked().len(), 3);
 }
 
 #[test]

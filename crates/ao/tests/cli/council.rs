@@ -340,7 +340,7 @@ fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
 fn chat(tokens: u64) -> Value {
     json!({
         "message": { "role": "assistant", "content": report("local").to_string() },
-        "done": true, "done_reason": "stop", "prompt_eval_count": tokens, "eval_count": 1,
+        "done": true, "done_reason": "stop", "prompt_eval_count": 30, "eval_count": tokens,
     })
 }
 
@@ -356,7 +356,7 @@ fn a_limit_that_ends_in_time_is_waited_for_and_another_one_defers_the_runner() {
         let model = json!({ "kind": "ollama", "model": "small", "endpoint": endpoint });
         table.desk.configure(&json!({ "local": model }));
     };
-    local(serve(vec![limited(1), (200, String::new(), chat(30))]));
+    local(serve(vec![limited(1), (200, String::new(), chat(1))]));
     table.night(&["local"], &[]).expect(0);
     assert_eq!(table.step("council-local").0, "done");
     assert_eq!(table.cassette().len(), 2);
@@ -365,7 +365,7 @@ fn a_limit_that_ends_in_time_is_waited_for_and_another_one_defers_the_runner() {
     assert_eq!(whys, ["not-asked", "reported"]);
     assert_eq!(ledger.last().unwrap()["tokens"], 31);
 
-    local(serve(vec![limited(100_000), (200, String::new(), chat(30))]));
+    local(serve(vec![limited(100_000), (200, String::new(), chat(1))]));
     table.night(&["local"], &[]).expect(0);
     let (status, note) = table.step("council-local");
     assert!(status == "soft-fail" && note.contains("deferred until"), "{note}");
@@ -388,7 +388,7 @@ fn a_limit_that_ends_in_time_is_waited_for_and_another_one_defers_the_runner() {
 #[test]
 fn who_says_that_it_spent_more_is_charged_and_not_heard() {
     let table = Table::new();
-    let port = serve(vec![(200, String::new(), chat(9000)); 3]);
+    let port = serve(vec![(200, String::new(), chat(8971)); 3]);
     let endpoint = format!("http://127.0.0.1:{port}");
     let mut model =
         json!({ "kind": "ollama", "model": "small", "endpoint": endpoint, "max_tokens": 8000 });

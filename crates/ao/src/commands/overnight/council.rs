@@ -7,7 +7,9 @@ use ao_contract::ConsensusPolicy;
 use ao_night::council::{Council, Lane, Nonces, Patience, Seat};
 use ao_night::curator::Worker;
 use ao_runner::ledger::Limits;
-use ao_runner::{Absent, Budget, Chosen, Failure as Refused, Kind, Nature, Origin, Runner, Usd};
+use ao_runner::{
+    Absent, Budget, Chosen, Failure as Refused, Kind, Nature, Origin, Runner, Settings, Usd,
+};
 
 use super::super::runners::workshop::Workshop;
 use super::curator;
@@ -73,6 +75,7 @@ fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
     let of = settings.as_ref();
     let tokens = of.and_then(|settings| settings.max_tokens);
     let usd = of.and_then(|settings| settings.max_usd);
+    let most = if of.is_some_and(is_free) { Usd(0) } else { USD };
     Seat {
         slug,
         login: runner.login(),
@@ -82,11 +85,20 @@ fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
             time: of.and_then(|settings| settings.timeout).unwrap_or(time),
             tokens: tokens.map_or(TOKENS, |most| most.min(TOKENS)),
             turns: TURNS,
-            usd: usd.map_or(USD, |most| most.min(USD)),
+            usd: usd.map_or(most, |limit| limit.min(most)),
             output_bytes: OUTPUT_BYTES,
         },
         limits: Limits { calls: None, tokens, usd },
         runner,
+    }
+}
+
+/// What reaches nobody, and what runs on this machine, has no money to spend.
+fn is_free(settings: &Settings) -> bool {
+    match settings.kind {
+        Kind::Ollama => true,
+        Kind::Command => settings.net.is_empty(),
+        _ => false,
     }
 }
 
