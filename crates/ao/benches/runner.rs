@@ -4,7 +4,8 @@
 //!
 //! The program reads the question and prints an answer. It is run by itself, in a cell (`ao guard run`), and asked
 //! (`ao runners ask`), in turn, so that what else the machine does hits all three. What asking takes beyond the cell is
-//! the engine's own: the vault, the configuration, the wrapped question, the reader of the answer.
+//! the engine's own: the vault, the configuration, the wrapped question, the reader of the answer. Then a night asks three
+//! that hang, beside one that asks nobody.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 const CALLS: usize = 60;
 const SECRETS: usize = 20;
 const AO: &str = env!("CARGO_BIN_EXE_ao");
+const HANGING: [&str; 3] = ["one", "two", "three"];
+const LIMIT: Duration = Duration::from_secs(2);
 const QUESTION: &str = "What should be done first?";
 /// Of the size of a packet of the council.
 const MATERIAL_BYTES: usize = 64 * 1024;
@@ -65,6 +68,37 @@ fn main() {
     }
     let beyond = medians[2].saturating_sub(medians[1]);
     println!("{:<20} {:>7.1} ms", "beyond the cell", milliseconds(beyond));
+    hanging(place.path());
+}
+
+/// A night with runners that never answer ends with their limits.
+fn hanging(home: &Path) {
+    let program = home.join("hangs");
+    fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut config = String::from("runners:\n");
+    for name in HANGING {
+        config += &format!(
+            "  {name}: {{ kind: command, command: [{}], timeout: {}s }}\n",
+            program.display(),
+            LIMIT.as_secs()
+        );
+    }
+    for folder in [".agentops", "repo/.git", "repo/.agents/learnings"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    fs::write(home.join(".agentops/config.yaml"), config).unwrap();
+    fs::write(home.join("repo/.agents/learnings/a.md"), "# A\n\nOne thing.\n").unwrap();
+    let night = [AO, "-C", "repo", "overnight", "start", "--full", "--no-keep-awake"];
+    let alone = run(home, &night, "");
+    let named = HANGING.iter().flat_map(|name| ["--runner", name]);
+    let with: Vec<&str> = night.into_iter().chain(named).collect();
+    let took = run(home, &with, "");
+    let limits = LIMIT * u32::try_from(HANGING.len()).unwrap();
+    println!("a night alone        {:>7.1} ms", milliseconds(alone));
+    println!("with three that hang {:>7.1} ms", milliseconds(took));
+    let beyond = took.saturating_sub(limits + alone);
+    println!("beyond their limits  {:>7.1} ms", milliseconds(beyond));
 }
 
 fn run(home: &Path, words: &[&str], input: &str) -> Duration {

@@ -1,5 +1,6 @@
 //! What every question of a run goes through: the ledger, and the tape.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
@@ -46,7 +47,7 @@ impl Books {
         let mut told = format!("charged {} tokens", spent.tokens);
         for (money, kind) in [(spent.real, ""), (spent.imputed, " by the list price")] {
             if money > Usd(0) {
-                told.push_str(&format!(", {money}{kind}"));
+                let _ = write!(told, ", {money}{kind}");
             }
         }
         let fields = json!({

@@ -1,5 +1,6 @@
 //! The steps of the council.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -177,15 +178,12 @@ impl Run<'_> {
         });
         let (spent, fields) = session.books.spent(&runner);
         if fields["calls"] != 0 {
-            note.push_str(&format!("; {spent}"));
+            let _ = write!(note, "; {spent}");
         }
         let refused = seat.runner.refused();
         if let Some(first) = refused.first() {
             let (count, what) = (refused.len(), ao_tree::shown(&first.what));
-            note.push_str(&format!(
-                "; its cell refused {count}, the first: {} ({what})",
-                first.rule
-            ));
+            let _ = write!(note, "; its cell refused {count}, the first: {} ({what})", first.rule);
         }
         if let Some(step) = self.step(&name) {
             step.extra.insert("login".into(), json!(seat.login));
