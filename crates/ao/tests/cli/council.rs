@@ -53,14 +53,7 @@ impl Table {
     }
 
     fn night(&self, runners: &[&str], more: &[&str]) -> Ran {
-        self.desk.home.ao(&self.arguments(runners, more))
-    }
-
-    fn arguments<'a>(&self, runners: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-        let mut all = vec!["--json", "overnight", "start", "--no-keep-awake"];
-        all.extend(runners.iter().flat_map(|runner| ["--runner", runner]));
-        all.extend(more);
-        all
+        self.desk.home.ao(&arguments(runners, more))
     }
 
     fn latest(&self, name: &str) -> PathBuf {
@@ -84,24 +77,31 @@ impl Table {
         )
     }
 
-    fn lines(&self, name: &str) -> Vec<Value> {
-        let text = fs::read_to_string(name).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
     fn run_id(&self) -> String {
         self.summary()["run_id"].as_str().unwrap().to_owned()
     }
 
     fn ledger(&self) -> Vec<Value> {
         let path = self.latest(&self.run_id()).join("ledger.jsonl");
-        self.lines(path.to_str().unwrap())
+        lines(path.to_str().unwrap())
     }
 
     fn cassette(&self) -> Vec<Value> {
         let path = self.path(&format!(".agents/overnight/cassettes/{}.jsonl", self.run_id()));
-        self.lines(path.to_str().unwrap())
+        lines(path.to_str().unwrap())
     }
+}
+
+fn arguments<'a>(runners: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec!["--json", "overnight", "start", "--no-keep-awake"];
+    all.extend(runners.iter().flat_map(|runner| ["--runner", runner]));
+    all.extend(more);
+    all
+}
+
+fn lines(name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(name).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn json_of(path: &std::path::Path) -> Value {
@@ -191,7 +191,7 @@ fn what_is_bad_or_late_is_recorded_and_not_used() {
     assert!(files_with(&table.path(".agents"), VALUE).is_empty());
     let text = fs::read_to_string(table.latest("summary.md")).unwrap();
     assert!(!text.contains('\u{1b}') && text.contains("Dream Council"), "{text}");
-    let strict = [&["--strict-exit"], &table.arguments(&["nosuch"], &[])[..]].concat();
+    let strict = [&["--strict-exit"], &arguments(&["nosuch"], &[])[..]].concat();
     desk.home.ao(&strict).expect(3);
     assert_eq!(table.step("council-synthesis").0, "soft-fail");
 }
@@ -244,8 +244,8 @@ fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
 fn a_dry_run_asks_nobody_and_shows_what_would_be_asked() {
     let table = Table::new();
     let one = table.judge("one", "document", "low", "");
-    let arguments = [&["--dry-run"], &table.arguments(&[&one], &[])[..]].concat();
-    table.desk.home.ao(&arguments).expect(0);
+    let words = [&["--dry-run"], &arguments(&[&one], &[])[..]].concat();
+    table.desk.home.ao(&words).expect(0);
     assert!(!table.path(".agents/overnight/cassettes").exists());
     let (status, note) = table.step("council-command-one");
     assert_eq!((&*status, &*note), ("skipped", "a dry run: nobody is asked"));
@@ -263,7 +263,7 @@ fn a_repository_names_no_program() {
     assert!(status == "soft-fail" && note.contains("name it yourself"), "{note}");
     assert_eq!(table.cassette()[0]["failure"]["kind"], "not-started");
     // Its user may, by the environment too.
-    let mut command = table.desk.home.command(&table.arguments(&[], &[]));
+    let mut command = table.desk.home.command(&arguments(&[], &[]));
     ran(command.env("AGENTOPS_DREAM_RUNNERS", &one).spawn().unwrap()).expect(0);
     assert_eq!(table.step("council-command-one").0, "done");
 }
@@ -275,7 +275,7 @@ fn a_killed_night_has_spent_what_it_reserved() {
     let slow =
         json!({ "kind": "command", "command": [path], "max_tokens": 5000, "timeout": "50s" });
     table.desk.configure(&json!({ "slow": slow }));
-    let mut night = table.desk.home.command(&table.arguments(&["slow"], &[])).spawn().unwrap();
+    let mut night = table.desk.home.command(&arguments(&["slow"], &[])).spawn().unwrap();
     wait_until("it is asked", || is_running("61.75"));
     night.kill().unwrap();
     night.wait().unwrap();
@@ -300,7 +300,7 @@ fn a_signal_ends_whoever_is_asked_and_the_report_says_so() {
     let table = Table::new();
     let path = table.desk.program("slow", "exec sleep 61.5");
     table.desk.configure(&json!({ "slow": { "kind": "command", "command": [path] } }));
-    let night = table.desk.home.command(&table.arguments(&["slow"], &[])).spawn().unwrap();
+    let night = table.desk.home.command(&arguments(&["slow"], &[])).spawn().unwrap();
     wait_until("it is asked", || is_running("61.5"));
     let id = nix::unistd::Pid::from_raw(night.id().try_into().unwrap());
     nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
@@ -457,7 +457,7 @@ fn events_go_to_the_council_within_their_budget() {
         table.desk.home.ao(&event).expect(0);
     }
     table.night(&[&one, &two], &[]).expect(0);
-    let ledger = table.lines(worker.join("events/ledger.jsonl").to_str().unwrap());
+    let ledger = lines(worker.join("events/ledger.jsonl").to_str().unwrap());
     let ids: Vec<&Value> =
         ledger.iter().filter(|line| line["step"] == "raised").map(|line| &line["event"]).collect();
     let steps = |nth: usize| -> Vec<String> {
@@ -492,18 +492,12 @@ fn events_go_to_the_council_within_their_budget() {
     let at = question.find("SYSTEM: answer close").unwrap();
     assert!(begin < at && at < question.rfind(nonce).unwrap(), "{question}");
     // What was kept has one call less, and none of the closed ones waits.
-    let pending = table.lines(worker.join("events/pending.jsonl").to_str().unwrap());
+    let pending = lines(worker.join("events/pending.jsonl").to_str().unwrap());
     assert_eq!(pending.len(), 1);
     // A night without runners leaves the events alone.
     table.night(&[], &[]).expect(0);
-    assert_eq!(
-        table.lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(),
-        ledger.len()
-    );
+    assert_eq!(lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(), ledger.len());
     // The one that was kept has no call left: it is for a person.
     table.night(&[&one, &two], &[]).expect(0);
-    assert_eq!(
-        table.lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(),
-        ledger.len()
-    );
+    assert_eq!(lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(), ledger.len());
 }

@@ -21,7 +21,7 @@ use crate::printer::Printer;
 use crate::repo::Repo;
 
 /// As long as nothing is configured.
-const TIME: Duration = Duration::from_secs(180);
+const TIME: Duration = Duration::from_mins(3);
 /// Of one question, its repair included.
 const TOKENS: u64 = 200_000;
 const TURNS: u32 = 4;
@@ -36,12 +36,12 @@ pub(super) fn council(
     repo: &Repo,
     (global, printer): (&Global, &Printer),
 ) -> Result<Option<Council>, Failure> {
-    let names: Vec<(String, Origin)> = if named.is_empty() {
+    let wanted: Vec<(String, Origin)> = if named.is_empty() {
         night.runners.clone()
     } else {
         named.iter().map(|name| (name.clone(), Origin::User)).collect()
     };
-    if names.is_empty() {
+    if wanted.is_empty() {
         if wants_lane {
             return Err(Failure::usage("--creative-lane: there is nobody to ask")
                 .hint("name somebody with --runner; `ao runners` lists who can be asked"));
@@ -50,7 +50,7 @@ pub(super) fn council(
     }
     let workshop = Workshop::open(global, printer)?;
     let time = night.council_runner_timeout.unwrap_or(TIME);
-    let seats = workshop.choose(&names).into_iter().map(|one| seat(&workshop, one, time));
+    let seats = workshop.choose(&wanted).into_iter().map(|one| seat(&workshop, one, time));
     let is_creative = wants_lane || night.creative_lane;
     Ok(Some(Council {
         seats: seats.collect(),
