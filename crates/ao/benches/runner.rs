@@ -14,6 +14,7 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -78,8 +79,9 @@ fn hanging(home: &Path) {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut config = String::from("runners:\n");
     for name in HANGING {
-        config += &format!(
-            "  {name}: {{ kind: command, command: [{}], timeout: {}s }}\n",
+        let _ = writeln!(
+            config,
+            "  {name}: {{ kind: command, command: [{}], timeout: {}s }}",
             program.display(),
             LIMIT.as_secs()
         );
