@@ -133,7 +133,9 @@ fn close(
 
 fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Result<Plan, Failed> {
     fault("reduce").map_err(Failed::at(Stage::Reduce))?;
-    let parts = Parts { dedup: true, prune: true, sweep: true };
+    // For tests: a build in which one rule is another one.
+    let dedup = fault("merge").is_ok();
+    let parts = Parts { dedup, prune: true, sweep: true };
     let asked = Asked { parts, as_of: None, fixed, prior };
     plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))

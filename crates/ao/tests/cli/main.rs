@@ -63,6 +63,7 @@ mod notify;
 mod packet;
 mod prune;
 mod redact;
+mod replay;
 mod repo;
 mod report;
 mod report_files;
