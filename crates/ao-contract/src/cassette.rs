@@ -47,9 +47,21 @@ pub struct CassetteLine {
     /// Why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<CassetteFailure>,
+    /// What it tried in its cell and was not let do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<CassetteRefusal>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// Something that a cell did not allow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CassetteRefusal {
+    /// The rule that is against it.
+    pub rule: String,
+    /// What was tried.
+    pub what: String,
 }
 
 /// What an answer had to look like.

@@ -78,6 +78,39 @@ pub struct RunnerReport {
     pub wildcard_idea: String,
 }
 
+/// What one member of the council says of the events that wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Event review")]
+pub struct EventReview {
+    /// The runner that answers.
+    pub runner: String,
+    /// One opinion for each event.
+    pub events: Vec<EventOpinion>,
+}
+
+/// What is said of one event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventOpinion {
+    /// The event.
+    pub id: String,
+    /// Whether it needs more.
+    pub verdict: EventVerdict,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// Whether an event needs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventVerdict {
+    /// It needs no more.
+    Close,
+    /// It still needs review.
+    Keep,
+}
+
 /// The answers put together, `council/synthesis.json`. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Council synthesis")]

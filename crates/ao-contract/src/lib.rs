@@ -75,7 +75,8 @@ mod yields;
 pub use brief::{BriefSource, KnowledgeBrief};
 pub use budget::WarnOnlyBudget;
 pub use cassette::{
-    CassetteBudget, CassetteFailure, CassetteForm, CassetteLine, CassetteUsage, FailureKind,
+    CassetteBudget, CassetteFailure, CassetteForm, CassetteLine, CassetteRefusal, CassetteUsage,
+    FailureKind,
 };
 pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
@@ -89,7 +90,10 @@ pub use config::{
     SchedulerMode, Tier, TrustConfig, UndoConfig, unknown_keys,
 };
 pub use conflict::{Conflict, Conflicts};
-pub use council::{CouncilPacket, RecommendedKind, RunnerReport, Synthesis};
+pub use council::{
+    CouncilPacket, EventOpinion, EventReview, EventVerdict, RecommendedKind, RunnerReport,
+    Synthesis,
+};
 pub use curator::{
     CuratorEvent, CuratorJob, EventLine, EventSeverity, EventStatus, EventStep, JobKind,
     JobOutcome, JobSource, JobStatus,

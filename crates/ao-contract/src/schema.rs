@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{
     CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config, Conflicts, CouncilPacket,
     CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint, CuratorSeeds, CuratorWorker, Cycle,
-    DeferredRunners, Defrag, DreamScape, Edits, EventLine, Extra, Finding, GuardLine,
+    DeferredRunners, Defrag, DreamScape, Edits, EventLine, EventReview, Extra, Finding, GuardLine,
     GuardManifest, Harvest, HistoryLine, Iteration, KnowledgeBrief, Learning, LedgerLine, Marker,
     MetricsHealth, MorningPacket, NextWork, NightRecord, Notification, PacketIndex, Provenance,
     Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
@@ -102,6 +102,7 @@ const FORMATS: [Format; 47] = [
     format!("morning-packets", PacketIndex, Ao),
     format!("council-packet", CouncilPacket, Ao),
     format!("runner-report", RunnerReport, Others),
+    format!("event-review", EventReview, Others),
     format!("council-synthesis", Synthesis, Ao),
     format!("learning", Learning, Others),
     format!("finding", Finding, Others),

@@ -28,6 +28,8 @@ pub fn ask(
 ) -> Result<Answer, Failure> {
     let question = wrapped(&request.prompt, &request.material, nonce)
         .map_err(|closes| Failure::NotStarted(closes.to_string()))?;
+    // What goes out to a runner has no value of the vault in it.
+    let question = redactor().text(&question, Ansi::Strip).into_inner();
     let first = runner.exchange(request, &question, stop)?;
     let why = match checked(&first, request) {
         Ok(value) => {
@@ -110,11 +112,14 @@ fn unsafe_in(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// What is left for a second try; nothing if nobody says what the first one took, or it took too much.
+/// What is left for a second try; nothing if nobody says what the first one took of what costs something, or it
+/// took too much.
 fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
     let time = budget.time.checked_sub(first.took).filter(|left| *left > Duration::ZERO)?;
     let tokens = match first.usage.tokens {
         Said::ByRunner(count) => budget.tokens.checked_sub(count).filter(|left| *left > 0)?,
+        // What costs nothing may be asked again; the ledger counts it in full both times.
+        Said::Nothing if first.usage.cost == Cost::Free => budget.tokens,
         Said::Nothing => return None,
     };
     let usd = match first.usage.cost {

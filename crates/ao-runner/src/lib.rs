@@ -9,6 +9,7 @@
 //! [`ledger`] first, and [`cassette`] records what was said, and plays it back. [`pause`] says what
 //! becomes of a runner whose limit is reached.
 
+mod absent;
 mod answer;
 mod ask;
 pub mod cassette;
@@ -29,6 +30,7 @@ mod settings;
 mod slug;
 pub mod wrap;
 
+pub use absent::Absent;
 pub use answer::{Answer, Cost, Said, Usage};
 pub use ask::ask;
 pub use clock::Clock;

@@ -3,10 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::Settlement;
+use ao_guard::cell::Refused;
 
 use crate::failure::Failure;
 use crate::ledger::{Ledger, LedgerError, Outcome};
-use crate::request::Request;
+use crate::login::Way;
+use crate::request::{Request, Usd};
 use crate::runner::{Exchange, Runner};
 
 /// What a runner may have spent when it gives up for a limit of its own.
@@ -18,8 +20,8 @@ pub enum Nature {
     Agent,
 }
 
-/// Each exchange is reserved before and settled after, the second one of a repair too. An answer that cost
-/// more than was reserved is charged, and not handed out.
+/// Each exchange is reserved before and settled after, the second one of a repair too; it is given no more than is
+/// left. An answer that cost more than was reserved is charged, and not handed out.
 #[derive(Debug)]
 pub struct Metered<'a> {
     runner: &'a dyn Runner,
@@ -50,6 +52,14 @@ impl Runner for Metered<'_> {
         self.runner.name()
     }
 
+    fn login(&self) -> Way {
+        self.runner.login()
+    }
+
+    fn refused(&self) -> Vec<Refused> {
+        self.runner.refused()
+    }
+
     fn exchange(
         &self,
         request: &Request,
@@ -58,9 +68,17 @@ impl Runner for Metered<'_> {
     ) -> Result<Exchange, Failure> {
         // What cannot be written down is not spent.
         let failed = |error: LedgerError| Failure::NotStarted(error.to_string());
+        let left = self.ledger.left(self.name());
+        let mut request = request.clone();
+        let budget = &mut request.budget;
+        // Of nothing nothing can be reserved: then the whole is asked for, and refused with the reason.
+        if left.tokens != Some(0) && left.usd != Some(Usd(0)) {
+            budget.tokens = left.tokens.map_or(budget.tokens, |left| left.min(budget.tokens));
+            budget.usd = left.usd.map_or(budget.usd, |left| left.min(budget.usd));
+        }
         let reservation =
             self.ledger.reserve(self.name(), request.purpose, &request.budget).map_err(failed)?;
-        let result = self.runner.exchange(request, question, stop);
+        let result = self.runner.exchange(&request, question, stop);
         let outcome = match &result {
             Ok(exchange) => Outcome::Said(exchange.usage),
             Err(failure) => self.outcome(failure),

@@ -28,7 +28,8 @@ const WAITS_MAX: usize = 3;
 pub struct Night<'a> {
     pub ends: Timestamp,
     pub now: &'a dyn Fn() -> Timestamp,
-    pub sleep: &'a dyn Fn(Duration),
+    /// Comes back at that time, or earlier if somebody stops it.
+    pub wait: &'a dyn Fn(Timestamp),
 }
 
 impl std::fmt::Debug for Night<'_> {
@@ -77,7 +78,12 @@ pub fn patiently<T>(
             done => return done,
         };
         match decide(until, (night.now)(), night.ends, needed) {
-            Pause::Wait(until) if waits < WAITS_MAX => wait(until, night, stop)?,
+            Pause::Wait(until) if waits < WAITS_MAX => {
+                (night.wait)(until);
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Failure::Stopped);
+                }
+            }
             Pause::Wait(_) => {
                 let until = Some(night.ends);
                 return Err(Failure::RateLimited { runner, until });
@@ -90,15 +96,17 @@ pub fn patiently<T>(
     }
 }
 
-fn wait(until: Timestamp, night: Night<'_>, stop: &AtomicBool) -> Result<(), Failure> {
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::Stopped);
-        }
-        let left = until.duration_since((night.now)());
-        match Duration::try_from(left) {
-            Ok(left) if !left.is_zero() => (night.sleep)(left.min(SLICE)),
-            _ => return Ok(()),
+/// Sleeps until a time, or until somebody stops it.
+pub fn wait(
+    until: Timestamp,
+    stop: &AtomicBool,
+    now: &dyn Fn() -> Timestamp,
+    sleep: &dyn Fn(Duration),
+) {
+    while !stop.load(Ordering::Relaxed) {
+        match Duration::try_from(until.duration_since(now())) {
+            Ok(left) if !left.is_zero() => sleep(left.min(SLICE)),
+            _ => return,
         }
     }
 }
@@ -196,7 +204,8 @@ mod tests {
             sleeps.borrow_mut().push(time);
             now.set(now.get() + time);
         };
-        let night = Night { ends: at("06:00:00"), now: &|| now.get(), sleep: &sleep };
+        let wait = |until| wait(until, stop, &|| now.get(), &sleep);
+        let night = Night { ends: at("06:00:00"), now: &|| now.get(), wait: &wait };
         let result = patiently(night, Duration::from_mins(3), stop, || {
             let answer = answers[calls.get().min(answers.len() - 1)];
             calls.set(calls.get() + 1);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, Exit, RunnerConfig};
+use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig};
+use ao_runner::Origin;
 
 use crate::failure::Failure;
 
@@ -52,8 +53,11 @@ impl Limits {
 pub(crate) struct Night {
     pub(crate) run_timeout: Option<Duration>,
     pub(crate) keep_awake: Option<bool>,
-    pub(crate) runners: Vec<String>,
+    /// With who named them.
+    pub(crate) runners: Vec<(String, Origin)>,
     pub(crate) creative_lane: bool,
+    pub(crate) consensus_policy: Option<ConsensusPolicy>,
+    pub(crate) council_runner_timeout: Option<Duration>,
     pub(crate) plateau_epsilon: Option<f64>,
     pub(crate) plateau_window: Option<u32>,
     pub(crate) max_iterations: Option<u32>,
@@ -66,11 +70,20 @@ impl Night {
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
         let checkpoint_max_mb = Limits::read(root)?.checkpoint_max_mb;
         let mut night = Self { checkpoint_max_mb, ..Self::default() };
-        for path in files(root) {
-            let dream = read(&path)?.dream;
+        for (whose, config) in layers(root)? {
+            let dream = config.dream;
             night.run_timeout = dream.run_timeout.map(|limit| limit.get()).or(night.run_timeout);
             night.keep_awake = dream.keep_awake.or(night.keep_awake);
-            night.runners = dream.runners.unwrap_or(night.runners);
+            if let Some(names) = dream.runners {
+                let origin = match whose {
+                    Whose::User => Origin::User,
+                    Whose::Repository => Origin::Repository,
+                };
+                night.runners = names.into_iter().map(|name| (name, origin)).collect();
+            }
+            night.consensus_policy = dream.consensus_policy.or(night.consensus_policy);
+            let timeout = dream.council_runner_timeout.map(|limit| limit.get());
+            night.council_runner_timeout = timeout.or(night.council_runner_timeout);
             night.creative_lane = dream.creative_lane.unwrap_or(night.creative_lane);
             let epsilon = dream.plateau_epsilon.map(|epsilon| epsilon.get());
             night.plateau_epsilon = epsilon.or(night.plateau_epsilon);
@@ -93,7 +106,7 @@ impl Night {
                 .split(',')
                 .map(str::trim)
                 .filter(|name| !name.is_empty())
-                .map(str::to_owned)
+                .map(|name| (name.to_owned(), Origin::User))
                 .collect();
         }
         self.keep_awake = parsed("KEEP_AWAKE")?.or(self.keep_awake);

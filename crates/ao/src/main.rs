@@ -1,5 +1,6 @@
 //! The binary: argv, one call into a room, rendering. No decisions live here.
 
+mod chance;
 mod cli;
 mod clock;
 mod commands;

@@ -53,6 +53,8 @@ fn table() -> Vec<Broken> {
         Broken("runner-report.json", "/wildcard_idea", REMOVED, "missing field `wildcard_idea`"),
         Broken("runner-report.json", "/recommended_kind", json!("rewrite"), "recommended_kind: "),
         Broken("runner-report.json", "/confidence", json!(0.9), "confidence: "),
+        Broken("event-review.json", "/events/0/verdict", json!("delete"), "verdict: "),
+        Broken("event-review.json", "/events/0/also", json!(1), "unknown field `also`"),
         Broken("council-synthesis.json", "/consensus_kind", json!("none"), "consensus_kind: "),
         Broken("learning.full.json", "/utility", json!(1.01), "1.01 is not from 0 to 1"),
         Broken("learning.full.json", "/utility", json!(-0.1), "is not from 0 to 1"),

@@ -3,19 +3,26 @@
 //! Runners do not hear of each other. What they say is material: it is shown beside the night's own
 //! first move and takes the place of nothing.
 
+mod books;
 mod lane;
+mod nonces;
 mod question;
+pub(crate) mod review;
+mod seat;
 mod synthesis;
 
-use std::sync::Arc;
+use ao_contract::{ConsensusPolicy, RecommendedKind};
 
-use ao_contract::{ConsensusPolicy, RecommendedKind, RunnerReport};
-use ao_runner::wrap::Nonce;
-use ao_runner::{Answer, Budget, Failure, Runner, ask};
-
+pub(crate) use books::Books;
 pub use lane::Lane;
+pub use nonces::Nonces;
 pub(crate) use question::question;
+pub(crate) use review::{Review, Tally};
+pub(crate) use seat::Hours;
+pub use seat::{Patience, Seat};
 pub(crate) use synthesis::synthesis;
+
+use crate::curator::Worker;
 
 /// Who is asked, and how the answers are put together.
 #[derive(Debug, Clone)]
@@ -24,34 +31,16 @@ pub struct Council {
     pub seats: Vec<Seat>,
     pub policy: ConsensusPolicy,
     pub lane: Lane,
-    /// A word that nobody has seen before; a new one for each question.
-    pub nonce: fn() -> Nonce,
+    pub nonces: Nonces,
+    pub patience: Patience,
+    /// Whose events wait for somebody to look at them.
+    pub curator: Option<Worker>,
 }
 
-/// One runner in the council.
-#[derive(Debug, Clone)]
-pub struct Seat {
-    /// For the step and the file; no two have the same.
-    pub slug: String,
-    pub runner: Arc<dyn Runner + Send + Sync>,
-    pub budget: Budget,
-}
-
-impl Seat {
-    /// Its report, if what it answered is one and is its own.
-    pub(crate) fn report(
-        &self,
-        request: &ao_runner::Request,
-        nonce: &Nonce,
-        stop: &std::sync::atomic::AtomicBool,
-    ) -> Result<(RunnerReport, Answer), Failure> {
-        let answer = ask(self.runner.as_ref(), request, nonce, stop)?;
-        let report: RunnerReport = ao_contract::read(&answer.value)
-            .map_err(|error| Failure::NotOfTheForm(error.to_string()))?;
-        if report.runner != self.runner.name() {
-            return Err(Failure::NotOfTheForm("it answers in the name of another runner".into()));
-        }
-        Ok((report, answer))
+impl Council {
+    /// The most that it may take.
+    pub(crate) fn time(&self) -> std::time::Duration {
+        self.seats.iter().map(|seat| seat.budget.time).sum()
     }
 }
 

@@ -3,13 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ao_contract::{CouncilPacket, Extra, RunStage, RunnerReport, StepName, StepStatus, Yield};
-use ao_runner::Failure;
+use ao_contract::{
+    CouncilPacket, EventReview, Extra, RunStage, RunnerReport, StepName, StepStatus, Yield,
+};
+use ao_runner::{Answer, Failure, Request, Way, pause};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::background::{Halt, in_background};
 use super::steps::object;
 use super::{Run, Stopped};
-use crate::council::{Council, Lane, Seat, question, synthesis, word};
+use crate::council::{
+    Books, Council, Hours, Lane, Review, Seat, Tally, question, review, synthesis, word,
+};
+use crate::curator::{self, Closing, Verdict};
 
 const UNCHANGED: &str = "unchanged";
 const REFINED: &str = "refined";
@@ -34,6 +41,12 @@ impl Asked {
     }
 }
 
+/// What all questions of a council share.
+struct Session {
+    council: Council,
+    books: Arc<Books>,
+}
+
 impl Run<'_> {
     /// Asks the council, if there is one. `first_move` is what the night itself would do first.
     pub(super) fn council_steps(&mut self, first_move: &str) -> Result<Asked, Stopped> {
@@ -44,16 +57,29 @@ impl Run<'_> {
             self.skip_council(&council, &format!("there is no packet: {why}"));
             return Ok(Asked::default());
         }
+        if self.is_dry() {
+            self.skip_council(&council, "a dry run: nobody is asked");
+            return Ok(Asked::default());
+        }
+        let books = match self.books(&council) {
+            Ok(books) => Arc::new(books),
+            Err(why) => {
+                self.skip_council(&council, &format!("nobody is asked without books: {why}"));
+                self.degraded.push(StepName::CouncilSynthesis.to_string());
+                return Ok(Asked::default());
+            }
+        };
+        let session = Session { council, books };
+        let council = &session.council;
         let mut asked = Asked::default();
         let (mut reports, mut failed) = (Vec::new(), Vec::new());
         for seat in &council.seats {
-            match self.seat_step(seat, &council, &packet)? {
-                Some(Ok(report)) => reports.push(report),
-                Some(Err(failure)) => {
+            match self.seat_step(seat, &session, &packet)? {
+                Ok(report) => reports.push(report),
+                Err(failure) => {
                     asked.timed_out += u64::from(matches!(failure, Failure::TimedOut(_)));
                     failed.push(seat.runner.name().to_owned());
                 }
-                None => failed.push(seat.runner.name().to_owned()),
             }
         }
         asked.completed = reports.len() as u64;
@@ -65,11 +91,15 @@ impl Run<'_> {
         }
         let requested: Vec<String> =
             council.seats.iter().map(|seat| seat.runner.name().to_owned()).collect();
-        let put = synthesis(&requested, &failed, reports, council.policy, council.lane);
+        let mut put = synthesis(&requested, &failed, reports, council.policy, council.lane);
         asked.kind = put.consensus_kind.map(word).unwrap_or_default();
         let action = put.recommended_first_action.trim();
         let is_refined = !action.is_empty() && action != first_move.trim();
         asked.delta = String::from(if is_refined { REFINED } else { UNCHANGED });
+        let events = self.review_events(&session, &put.completed_runners)?;
+        if !events.is_empty() {
+            put.extra.insert("events".into(), events.into());
+        }
         let note = format!(
             "{} of {} runners, {}",
             asked.completed,
@@ -81,6 +111,17 @@ impl Run<'_> {
         let _ = self.artifact(&name, file, &put, Some(note));
         self.summary.council = object(&put);
         Ok(asked)
+    }
+
+    fn books(&self, council: &Council) -> Result<Books, String> {
+        let run_id = &self.summary.run_id;
+        ao_tree::make_folders(&self.output.dir, run_id).map_err(|error| error.to_string())?;
+        let own = self.output.path(run_id);
+        Books::open(&own, (&self.state, run_id), &council.seats, &self.runner_clock())
+    }
+
+    fn runner_clock(&self) -> ao_runner::Clock {
+        ao_runner::Clock::new(self.work.clock.now)
     }
 
     fn council_packet(&self, council: &Council, first_move: &str) -> CouncilPacket {
@@ -100,63 +141,208 @@ impl Run<'_> {
         }
     }
 
-    /// One runner; nothing if the time ended before it was asked.
+    /// One runner.
     fn seat_step(
         &mut self,
         seat: &Seat,
-        council: &Council,
+        session: &Session,
         packet: &CouncilPacket,
-    ) -> Result<Option<Result<RunnerReport, Failure>>, Stopped> {
+    ) -> Result<Result<RunnerReport, Failure>, Stopped> {
         let name = StepName::CouncilRunner(seat.slug.clone());
         self.stage(RunStage::Steps, &name.to_string());
         if let Some(Halt::Time) = self.limits.halt() {
             self.end_step(&name, StepStatus::Skipped, Some("the time ended".into()));
-            return Ok(None);
+            return Ok(Err(Failure::Stopped));
         }
         let runner = seat.runner.name().to_owned();
-        let request = match question(packet, &runner, seat.budget) {
-            Ok(request) => request,
-            Err(error) => {
-                self.end_step(&name, StepStatus::SoftFail, Some(error));
-                return Ok(None);
+        let asked = match self.may_ask(&runner) {
+            Ok(()) => match question(packet, &runner, seat.budget) {
+                Ok(request) => self.put_to(seat, session, request)?,
+                Err(why) => Err(Failure::Broken(why)),
+            },
+            Err(failure) => Err(failure),
+        };
+        let done = asked.and_then(|answer| Ok((seat.report(&answer)?, answer)));
+        let mut note = match &done {
+            Ok((report, answer)) => {
+                let again = if answer.is_repaired { ", at the second try" } else { "" };
+                format!("{}{again}", word(report.recommended_kind))
             }
+            Err(failure) => format!("{failure} ({})", failure.kind()),
+        };
+        note.push_str(match seat.login {
+            Way::None => "",
+            Way::ApiKey => "; with an API key that only ao holds",
+            Way::Subscription => "; with the token of a subscription",
+        });
+        let (spent, fields) = session.books.spent(&runner);
+        if fields["calls"] != 0 {
+            note.push_str(&format!("; {spent}"));
+        }
+        let refused = seat.runner.refused();
+        if let Some(first) = refused.first() {
+            let (count, what) = (refused.len(), ao_tree::shown(&first.what));
+            note.push_str(&format!(
+                "; its cell refused {count}, the first: {} ({what})",
+                first.rule
+            ));
+        }
+        if let Some(step) = self.step(&name) {
+            step.extra.insert("login".into(), json!(seat.login));
+            step.extra.insert("spent".into(), fields);
+        }
+        match done {
+            Ok((report, _)) => {
+                let (key, file) =
+                    (format!("council_{}", seat.slug), format!("council/{}.json", seat.slug));
+                match self.artifact(&name, (&key, &file), &report, Some(note)) {
+                    Ok(()) => Ok(Ok(report)),
+                    Err(why) => Ok(Err(Failure::Broken(why))),
+                }
+            }
+            Err(failure) => {
+                let note = self
+                    .deferred(&runner, &failure)
+                    .map_or(note.clone(), |told| format!("{note}; {told}"));
+                self.end_step(&name, StepStatus::SoftFail, Some(note));
+                Ok(Err(failure))
+            }
+        }
+    }
+
+    /// Whether an earlier night left a runner alone until a time that has not come yet.
+    fn may_ask(&self, runner: &str) -> Result<(), Failure> {
+        let all = pause::read_deferred(&self.state.join(pause::FILE))
+            .map_err(|error| Failure::NotStarted(format!("{}: {error}", pause::FILE)))?;
+        let until = pause::deferred_until(&all, runner, (self.work.clock.now)());
+        until.map_or(Ok(()), |until| {
+            Err(Failure::NotStarted(format!(
+                "it is deferred until {until}, since its limit was reached"
+            )))
+        })
+    }
+
+    /// Writes down until when a runner is left alone; says what came of that.
+    fn deferred(&self, runner: &str, failure: &Failure) -> Option<String> {
+        let Failure::RateLimited { until: Some(until), .. } = failure else { return None };
+        let (run_id, now) = (self.summary.run_id.as_str(), (self.work.clock.now)());
+        let path = self.state.join(pause::FILE);
+        Some(match pause::defer(&path, runner, *until, failure, (run_id, now)) {
+            Ok(()) => format!("deferred until {until}"),
+            Err(error) => format!("that could not be written down: {error}"),
+        })
+    }
+
+    /// Asks, however long it may take. An answer that is late is none.
+    fn put_to(
+        &mut self,
+        seat: &Seat,
+        session: &Session,
+        request: Request,
+    ) -> Result<Result<Answer, Failure>, Stopped> {
+        let nonce = match session.council.nonces.next(seat.runner.name()) {
+            Ok(nonce) => nonce,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let left = self.limits.deadline.saturating_sub((self.work.clock.uptime)());
+        let now = (self.work.clock.now)();
+        let hours = Hours {
+            ends: now.checked_add(left).unwrap_or(Timestamp::MAX),
+            clock: self.runner_clock(),
+            patience: session.council.patience,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (asked, told) = (seat.clone(), Arc::clone(&stop));
-        let nonce = (council.nonce)();
+        let (asked, books, told) = (seat.clone(), Arc::clone(&session.books), Arc::clone(&stop));
         let (clock, deadline) = (self.work.clock, self.limits.deadline);
         let (teller, watch) = (&mut self.teller, &mut *self.watch);
         let mut tick = || teller.tell(clock, deadline, watch);
-        let work = move || asked.report(&request, &nonce, &told);
+        let work = move || asked.ask(&request, &books, &nonce, &hours, &told);
         let done = match in_background(work, &self.limits, Some(&stop), &mut tick) {
             Ok(done) => done,
             Err(Halt::Panic(why)) => Err(Failure::Broken(format!("panicked: {why}"))),
             Err(Halt::Time) => Err(Failure::Stopped),
             Err(Halt::Signal(signal)) => return Err(Stopped::Signal(signal)),
         };
-        if let Some(Halt::Signal(signal)) = self.limits.halt() {
-            return Err(Stopped::Signal(signal));
-        }
-        match done {
-            Ok((report, answer)) => {
-                let again = if answer.is_repaired { ", at the second try" } else { "" };
-                let note = format!("{}{again}", word(report.recommended_kind));
-                let (key, file) =
-                    (format!("council_{}", seat.slug), format!("council/{}.json", seat.slug));
-                match self.artifact(&name, (&key, &file), &report, Some(note)) {
-                    Ok(()) => Ok(Some(Ok(report))),
-                    Err(why) => Ok(Some(Err(Failure::Broken(why)))),
-                }
-            }
-            Err(failure) => {
-                let note = format!("{}: {failure}", failure.kind());
-                self.end_step(&name, StepStatus::SoftFail, Some(note));
-                Ok(Some(Err(failure)))
-            }
+        match self.limits.halt() {
+            Some(Halt::Signal(signal)) => Err(Stopped::Signal(signal)),
+            _ => Ok(done),
         }
     }
 
-    fn skip_council(&mut self, council: &Council, why: &str) {
+    /// Puts the curator's events to those who gave a report, one after another.
+    fn review_events(
+        &mut self,
+        session: &Session,
+        completed: &[String],
+    ) -> Result<Vec<Value>, Stopped> {
+        let Some(worker) = session.council.curator.clone() else { return Ok(Vec::new()) };
+        let mut review = match curator::pending_events(&worker) {
+            Ok(events) => Review::new(events),
+            Err(error) => {
+                self.log(&format!("the curator's events: {error}"));
+                self.degraded.push("curator events".into());
+                return Ok(Vec::new());
+            }
+        };
+        let is_here = |seat: &&Seat| completed.iter().any(|name| name == seat.runner.name());
+        for seat in session.council.seats.iter().filter(is_here) {
+            if matches!(self.limits.halt(), Some(Halt::Time)) {
+                break;
+            }
+            let name = seat.runner.name().to_owned();
+            let now = (self.work.clock.now)();
+            // A call is spent before it is made, so that a kill gives nobody one more.
+            let mut asked = review.open();
+            asked.retain(|open| curator::spend(&worker, &open.event.id, &name, now).is_ok());
+            for open in &mut review.events {
+                let is_asked = asked.iter().any(|one| one.event.id == open.event.id);
+                open.calls_left = open.calls_left.saturating_sub(u32::from(is_asked));
+            }
+            if asked.is_empty() {
+                continue;
+            }
+            self.work.progress.doing(&format!("{name} looks at {} events", asked.len()));
+            let answer = match review::question(&asked, &name, seat.budget) {
+                Ok(request) => self.put_to(seat, session, request)?,
+                Err(why) => Err(Failure::Broken(why)),
+            };
+            let said = answer.and_then(|answer| {
+                ao_contract::read::<EventReview>(&answer.value)
+                    .map_err(|error| Failure::NotOfTheForm(error.to_string()))
+            });
+            match said {
+                Ok(said) => review.count(&asked, &said),
+                Err(failure) => {
+                    self.log(&format!("{name}, asked about events: {failure}"));
+                    self.degraded.push(format!("curator events ({name})"));
+                }
+            }
+        }
+        Ok(review
+            .said
+            .into_iter()
+            .map(|(id, tally)| self.settle_event(&worker, &id, tally))
+            .collect())
+    }
+
+    /// Writes down what was said of an event.
+    fn settle_event(&self, worker: &curator::Worker, id: &str, tally: Tally) -> Value {
+        let (verdict, word, said) = match tally.keep {
+            Some(kept) => (Verdict::Kept, "keep", vec![kept]),
+            None => (Verdict::Closed, "close", tally.close),
+        };
+        let by = said.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let reason = said.first().map(|(_, reason)| reason.clone()).unwrap_or_default();
+        let now = (self.work.clock.now)();
+        let closing = Closing { verdict, by: &by, note: Some(&reason), now };
+        let mut told = json!({ "id": id, "verdict": word, "by": by, "reason": reason });
+        if let Err(error) = curator::close_event(worker, id, &closing) {
+            told["not_written"] = error.to_string().into();
+        }
+        told
+    }
+
+    pub(super) fn skip_council(&mut self, council: &Council, why: &str) {
         let seats = council.seats.iter().map(|seat| StepName::CouncilRunner(seat.slug.clone()));
         for name in seats.chain([StepName::CouncilSynthesis]).collect::<Vec<_>>() {
             self.end_step(&name, StepStatus::Skipped, Some(why.to_owned()));

@@ -44,6 +44,8 @@ use remember::Keeping;
 /// The steps after the loop have this part of the time for themselves.
 const RESERVE_SHARE: u32 = 5;
 const RESERVE_MAX: Duration = Duration::from_mins(1);
+/// A council has its time, as far as it is not more than this part of the night.
+const COUNCIL_SHARE: u32 = 2;
 
 /// Which run to go on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -346,7 +348,8 @@ impl Run<'_> {
     /// When the loop has to end, so that the steps have time.
     fn loop_limits(&self) -> Limits {
         let limit = self.work.settings.run_timeout;
-        let reserve = (limit / RESERVE_SHARE).min(RESERVE_MAX);
+        let council = self.council.as_ref().map(Council::time).unwrap_or_default();
+        let reserve = (limit / RESERVE_SHARE).min(RESERVE_MAX) + council.min(limit / COUNCIL_SHARE);
         Limits { deadline: self.limits.deadline.saturating_sub(reserve), ..self.limits.clone() }
     }
 

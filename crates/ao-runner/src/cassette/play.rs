@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ao_contract::{CassetteLine, CassetteUsage, Money};
+use ao_guard::cell::Refused;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -121,6 +122,16 @@ pub struct Played<'a> {
 impl Runner for Played<'_> {
     fn name(&self) -> &str {
         self.name
+    }
+
+    /// Of the last exchange that was played.
+    fn refused(&self) -> Vec<Refused> {
+        let is_played = self.cassette.is_played();
+        let name = line::plain(self.name);
+        let lines = self.cassette.lines.iter().zip(is_played.iter());
+        let last = lines.rev().find(|(line, is_played)| **is_played && line.runner == name);
+        let refused = last.map(|(line, _)| line.refused.clone()).unwrap_or_default();
+        refused.into_iter().map(|one| Refused { rule: one.rule, what: one.what }).collect()
     }
 
     fn exchange(

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use ao_contract::{
-    CassetteBudget, CassetteForm, CassetteLine, CassetteUsage, Extra, Money, SchemaVersion,
+    CassetteBudget, CassetteForm, CassetteLine, CassetteRefusal, CassetteUsage, Extra, Money,
+    SchemaVersion,
 };
+use ao_guard::cell::Refused;
 
 use ao_vault::redactor;
 
@@ -17,6 +19,7 @@ use crate::ask::WITHHELD;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::line;
+use crate::login::Way;
 use crate::request::{Request, Usd};
 use crate::runner::{Exchange, Runner};
 use crate::wrap::Nonce;
@@ -53,6 +56,14 @@ pub struct Recorded<'a> {
 impl Runner for Recorded<'_> {
     fn name(&self) -> &str {
         self.runner.name()
+    }
+
+    fn login(&self) -> Way {
+        self.runner.login()
+    }
+
+    fn refused(&self) -> Vec<Refused> {
+        self.runner.refused()
     }
 
     fn exchange(
@@ -100,6 +111,7 @@ impl Runner for Recorded<'_> {
             answer: answered.map(|exchange| kept(&exchange.text)),
             usage: answered.map(|exchange| usage(&exchange.usage)),
             failure: result.as_ref().err().map(failure::recorded),
+            refused: self.runner.refused().into_iter().map(refusal).collect(),
             extra: Extra::new(),
         };
         // A night that could not be replayed is not one that may go on as if it could.
@@ -117,6 +129,10 @@ fn kept(text: &str) -> String {
     } else {
         text.to_owned()
     }
+}
+
+fn refusal(refused: Refused) -> CassetteRefusal {
+    CassetteRefusal { rule: refused.rule, what: refused.what }
 }
 
 fn millis(time: Duration) -> u64 {

@@ -18,6 +18,7 @@ mod cell_network;
 mod cell_places;
 mod cell_secrets;
 mod cell_writes;
+mod council;
 mod curator;
 mod curator_events;
 mod curator_work;

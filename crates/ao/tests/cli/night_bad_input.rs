@@ -133,7 +133,7 @@ fn a_configuration_of_the_wrong_type_names_its_place() {
         ("dream:\n  run_timeout: 49h\n", "dream.run_timeout"),
         ("dream:\n  plateau_epsilon: 0\n", "dream.plateau_epsilon"),
         ("dream:\n  plateau_window: 1\n", "dream.plateau_window"),
-        ("dream:\n  runners: [claude]\n", "no runners"),
+        ("dream:\n  consensus_policy: loudest\n", "consensus_policy"),
     ] {
         night.configure(yaml);
         refused(&night, &[], 2, &[words]);

@@ -1,5 +1,6 @@
 //! `ao overnight`: the night, and the morning after.
 
+mod council;
 pub(crate) mod curator;
 mod packet;
 mod provenance;

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::super::guard::place;
 use super::super::harvest;
 use super::super::tree::outcome;
+use super::council;
 use super::report::{painted, verdicts};
 use super::terminal::Terminal;
 use crate::cli::Global;
@@ -49,6 +50,7 @@ Examples:
   ao overnight start --goal 'fewer flaky tests' --run-timeout 90m
   ao --dry-run overnight start --max-iterations 1
   ao overnight start --queue tonight.md --warn-only=false
+  ao overnight start --runner claude --runner ollama --creative-lane
   ao overnight start --full
   ao overnight start --resume"
 )]
@@ -68,10 +70,10 @@ pub(crate) struct Arguments {
     /// Let the machine sleep
     #[arg(long)]
     no_keep_awake: bool,
-    /// A model or agent to ask; there are none yet
+    /// Ask this model or agent in the end what to do first; can be given more than once (`ao runners`)
     #[arg(long, value_name = "NAME")]
     runner: Vec<String>,
-    /// Ask for unconventional options; needs runners
+    /// Ask each runner for one unconventional option too, which is kept apart
     #[arg(long)]
     creative_lane: bool,
     /// Put these items ahead of everything that the night itself ranks
@@ -92,7 +94,7 @@ pub(crate) struct Arguments {
     /// The most that the checkpoints of the run may store, in MB (default: 512)
     #[arg(long, value_name = "N")]
     checkpoint_max_mb: Option<u64>,
-    /// Spend more time on packets; needs runners
+    /// Spend more time on packets; not in this version
     #[arg(long)]
     long_haul: bool,
     /// Read and measure everything, also what is unchanged since a night that had nothing to do
@@ -138,7 +140,7 @@ pub(crate) fn run(
         .hint("nothing was begun; start the night outside: it makes cells for what it runs"));
     }
     let night = Night::read(&Repo::find(global)?.root)?;
-    refuse_runners(arguments, &night)?;
+    refuse_long_haul(arguments)?;
     let repo = Repo::find(global)?;
     if !repo.agents().is_dir() {
         let message = format!("no .agents/ in {}", repo.root.display());
@@ -146,13 +148,20 @@ pub(crate) fn run(
             .hint("run `mkdir .agents` in the repository, or name another with -C DIR"));
     }
     let settings = resolve(arguments, &night, &repo, global, printer)?;
+    let council = council::council(
+        &arguments.runner,
+        arguments.creative_lane,
+        &night,
+        &repo,
+        (global, printer),
+    )?;
     let signal = Arc::new(AtomicUsize::new(0));
     catch_signals(&signal)?;
     let root = repo.canonical();
     let held = Held::take(&repo, global)?;
     let mut watch = Terminal::new(printer);
     let ended = ao_night::start(Order {
-        council: None,
+        council,
         settings,
         door: held.door,
         root: root.clone(),
@@ -214,20 +223,10 @@ impl Held {
     }
 }
 
-fn refuse_runners(arguments: &Arguments, night: &Night) -> Result<(), Failure> {
-    let named = arguments.runner.first().or(night.runners.first());
-    let refuse = |what: &str| {
-        Failure::usage(format!("{what}: this version has no runners; models and agents come later"))
-            .hint("leave it out: the whole night works without a model")
-    };
-    if let Some(name) = named {
-        return Err(refuse(&format!("--runner {}", shown(name))));
-    }
-    if arguments.creative_lane || night.creative_lane {
-        return Err(refuse("--creative-lane"));
-    }
+fn refuse_long_haul(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.long_haul {
-        return Err(refuse("--long-haul"));
+        return Err(Failure::usage("--long-haul: this version has no long haul; it comes later")
+            .hint("leave it out: the whole night works without it"));
     }
     Ok(())
 }

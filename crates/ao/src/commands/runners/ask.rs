@@ -8,16 +8,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_contract::Exit;
-use ao_runner::wrap::{NONCE_BYTES, Nonce};
 use ao_runner::{
     Answer, Budget, Failure as Refused, Form, Material, Origin, Request, Runner, Said, Settings,
     Usd,
 };
-use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
 use super::remedy;
 use super::workshop::Workshop;
+use crate::chance;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -115,13 +114,13 @@ pub(super) fn run(
     }
     let request = Request {
         purpose: "ask",
-        prompt: told(&prompt()?),
+        prompt: prompt()?,
         material: arguments.material.iter().map(|path| material(path)).collect::<Result<_, _>>()?,
         form,
         budget: budget(arguments, &settings),
     };
     let stop = stop()?;
-    match ao_runner::ask(runner.as_ref(), &request, &nonce()?, &stop)
+    match ao_runner::ask(runner.as_ref(), &request, &chance::nonce()?, &stop)
         .and_then(|answer| within(answer, &request))
     {
         Ok(answer) => {
@@ -186,12 +185,7 @@ fn material(path: &Path) -> Result<Material, Failure> {
     let text = open().map_err(|why| {
         Failure::usage(format!("--material {label}: {why}")).hint("name a text that can be read")
     })?;
-    Ok(Material { label, text: told(&text) })
-}
-
-/// What goes out to a runner has no value of the vault in it.
-fn told(text: &str) -> String {
-    redactor().text(text, Ansi::Strip).get().clone()
+    Ok(Material { label, text })
 }
 
 fn bounded(from: impl Read, most: u64) -> Result<String, String> {
@@ -201,28 +195,6 @@ fn bounded(from: impl Read, most: u64) -> Result<String, String> {
         return Err(format!("it has more than {most} bytes"));
     }
     String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
-}
-
-fn nonce() -> Result<Nonce, Failure> {
-    let mut bytes = [0; NONCE_BYTES];
-    let read = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
-    read.map_err(|error| {
-        Failure::new(Exit::Preflight, format!("there are no random numbers: {error}"))
-            .hint("nobody was asked")
-    })?;
-    Ok(Nonce::new(chosen(bytes)))
-}
-
-/// A test says which word will be used, to put it into the material. Not in a binary that is released.
-#[cfg(debug_assertions)]
-fn chosen(bytes: [u8; NONCE_BYTES]) -> [u8; NONCE_BYTES] {
-    let said = std::env::var("AO_NONCE_TEST").ok().and_then(|number| number.parse().ok());
-    said.map_or(bytes, |number: u8| [number; NONCE_BYTES])
-}
-
-#[cfg(not(debug_assertions))]
-fn chosen(bytes: [u8; NONCE_BYTES]) -> [u8; NONCE_BYTES] {
-    bytes
 }
 
 fn stop() -> Result<Arc<AtomicBool>, Failure> {

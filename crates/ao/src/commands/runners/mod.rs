@@ -3,7 +3,7 @@
 mod ask;
 mod list;
 mod remedy;
-mod workshop;
+pub(crate) mod workshop;
 
 use ao_contract::Exit;
 

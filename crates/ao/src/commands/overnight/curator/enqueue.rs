@@ -6,7 +6,8 @@ use ao_contract::{Exit, JobKind};
 use ao_night::curator::{self, Enqueue, Worker, Write};
 use serde_json::json;
 
-use super::{chance, failure, settings};
+use super::{failure, settings};
+use crate::chance;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;

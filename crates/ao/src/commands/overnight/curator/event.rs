@@ -4,7 +4,8 @@ use ao_contract::{EventSeverity, Exit};
 use ao_night::curator::{self, Raise, Worker, Write};
 use serde_json::json;
 
-use super::{chance, failure, settings};
+use super::{failure, settings};
+use crate::chance;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;

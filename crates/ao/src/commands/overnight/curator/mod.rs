@@ -1,6 +1,5 @@
 //! `ao overnight curator`: the local worker, its queue, and what it has to say.
 
-mod chance;
 mod compact;
 mod diagnose;
 mod engine;

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use ao_contract::{Exit, JobStatus};
 use ao_night::curator::{self, Engine, Hands, Process, Worked, Worker};
-use ao_runner::wrap::Nonce;
 use ao_tree::shown;
 use serde_json::json;
 
-use super::{chance, engine, failure, settings};
+use super::{engine, failure, settings};
+use crate::chance;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub(super) fn run(
         })?;
     }
     // A nonce is for one question alone.
-    let nonce = || chance::bytes().map(Nonce::new).ok();
+    let nonce = || chance::nonce().ok();
     let hands = Hands {
         engine: match &runner {
             Ok(runner) => Engine::Ready(runner.as_ref()),

@@ -1,0 +1,104 @@
+//! The council of a night: who was named, and how each of them is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ao_contract::ConsensusPolicy;
+use ao_night::council::{Council, Lane, Nonces, Patience, Seat};
+use ao_night::curator::Worker;
+use ao_runner::ledger::Limits;
+use ao_runner::{Absent, Budget, Chosen, Failure as Refused, Kind, Nature, Origin, Runner, Usd};
+
+use super::super::runners::workshop::Workshop;
+use super::curator;
+use crate::chance;
+use crate::cli::Global;
+use crate::config::Night;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::repo::Repo;
+
+/// As long as nothing is configured.
+const TIME: Duration = Duration::from_secs(180);
+/// Of one question, its repair included.
+const TOKENS: u64 = 200_000;
+const TURNS: u32 = 4;
+const USD: Usd = Usd(1_000_000);
+const OUTPUT_BYTES: u64 = 1024 * 1024;
+
+/// Whoever was named on the command line, or else in the environment or a file; nobody if nobody was.
+pub(super) fn council(
+    named: &[String],
+    wants_lane: bool,
+    night: &Night,
+    repo: &Repo,
+    (global, printer): (&Global, &Printer),
+) -> Result<Option<Council>, Failure> {
+    let names: Vec<(String, Origin)> = if named.is_empty() {
+        night.runners.clone()
+    } else {
+        named.iter().map(|name| (name.clone(), Origin::User)).collect()
+    };
+    if names.is_empty() {
+        if wants_lane {
+            return Err(Failure::usage("--creative-lane: there is nobody to ask")
+                .hint("name somebody with --runner; `ao runners` lists who can be asked"));
+        }
+        return Ok(None);
+    }
+    let workshop = Workshop::open(global, printer)?;
+    let time = night.council_runner_timeout.unwrap_or(TIME);
+    let seats = workshop.choose(&names).into_iter().map(|one| seat(&workshop, one, time));
+    let is_creative = wants_lane || night.creative_lane;
+    Ok(Some(Council {
+        seats: seats.collect(),
+        policy: night.consensus_policy.unwrap_or(ConsensusPolicy::Majority),
+        lane: if is_creative { Lane::Creative } else { Lane::Main },
+        nonces: Nonces::new(|_| {
+            chance::nonce().map_err(|failure| Refused::NotStarted(failure.message))
+        }),
+        patience: Patience::Waits,
+        curator: worker(repo)?,
+    }))
+}
+
+/// One that cannot be asked has its place, too: the report says why.
+fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
+    let Chosen { name, slug, settings } = chosen;
+    let made = settings.and_then(|settings| Ok((workshop.runner(&settings)?, settings)));
+    let (runner, settings): (Arc<dyn Runner + Send + Sync>, _) = match made {
+        Ok((runner, settings)) => (Arc::from(runner), Some(settings)),
+        Err(why) => (Arc::new(Absent { name, why }), None),
+    };
+    let of = settings.as_ref();
+    let tokens = of.and_then(|settings| settings.max_tokens);
+    let usd = of.and_then(|settings| settings.max_usd);
+    Seat {
+        slug,
+        login: runner.login(),
+        nature: nature(of.map(|settings| settings.kind)),
+        model: of.and_then(|settings| settings.model.clone()),
+        budget: Budget {
+            time: of.and_then(|settings| settings.timeout).unwrap_or(time),
+            tokens: tokens.map_or(TOKENS, |most| most.min(TOKENS)),
+            turns: TURNS,
+            usd: usd.map_or(USD, |most| most.min(USD)),
+            output_bytes: OUTPUT_BYTES,
+        },
+        limits: Limits { calls: None, tokens, usd },
+        runner,
+    }
+}
+
+fn nature(kind: Option<Kind>) -> Nature {
+    match kind {
+        Some(Kind::Ollama | Kind::OpenAi) => Nature::Call,
+        _ => Nature::Agent,
+    }
+}
+
+/// The curator's directory, if there is one.
+fn worker(repo: &Repo) -> Result<Option<Worker>, Failure> {
+    let settings = curator::settings::resolve(repo)?.settings;
+    Ok(Worker::open(&settings).ok())
+}
