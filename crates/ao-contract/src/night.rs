@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    ConsensusPolicy, Extra, Finite, KeepAwakeMode, Open, SchemaVersion, Severity, StepStatus,
-    WarnOnlyBudget,
+    CassetteBudget, ConsensusPolicy, Extra, Finite, KeepAwakeMode, Open, SchemaVersion, Severity,
+    StepStatus, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -62,6 +62,8 @@ pub struct NightRecord {
     /// What came of the beads; absent if the run did not come as far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beads: Option<NightBeads>,
+    /// Why runners were not asked, by their names.
+    pub deferred: BTreeMap<String, String>,
     /// Each time that the clock was set while the run went on.
     pub clock_set: Vec<String>,
     /// BLAKE3 of the summary's file, in hexadecimal digits.
@@ -199,9 +201,39 @@ pub struct NightSeat {
     pub slug: String,
     /// Its name, as the cassette has it.
     pub runner: String,
+    /// Its model, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How it was known to its API.
+    pub login: NightLogin,
+    /// Whether it may have taken turns before it gave up.
+    pub agent: bool,
+    /// How far one question might go.
+    pub budget: CassetteBudget,
+    /// The most calls of the run; absent if nothing bounded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_calls: Option<u64>,
+    /// The most tokens of the run; absent if nothing bounded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// The most money of the run, in millionths of a US dollar; absent if nothing bounded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_usd_micros: Option<u64>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// How a runner was known to its API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NightLogin {
+    /// It needs nothing.
+    None,
+    /// A key that the program does not have.
+    ApiKey,
+    /// The token of a subscription.
+    Subscription,
 }
 
 /// One look at the clock.

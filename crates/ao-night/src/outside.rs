@@ -56,6 +56,7 @@ pub(crate) struct Heard {
     pub(crate) commands: Vec<NightCommand>,
     pub(crate) keep_awake: Option<NightAwake>,
     pub(crate) beads: Option<NightBeads>,
+    pub(crate) deferred: BTreeMap<String, String>,
     pub(crate) clock_set: Vec<String>,
 }
 
@@ -70,6 +71,7 @@ struct Told {
     commands: BTreeMap<String, Verdict>,
     keep_awake: Option<NightAwake>,
     beads: Option<NightBeads>,
+    deferred: BTreeMap<String, String>,
     clock_set: Vec<String>,
     /// Where it was not the same, a line each.
     differences: BTreeSet<String>,
@@ -102,6 +104,7 @@ impl Outside {
             commands: night.commands.iter().map(said).collect(),
             keep_awake: night.keep_awake.clone(),
             beads: night.beads.clone(),
+            deferred: night.deferred.clone(),
             clock_set: night.clock_set.clone(),
             differences: BTreeSet::new(),
         };
@@ -287,6 +290,23 @@ impl Outside {
                 beads: BTreeMap::new(),
                 extra: Extra::new(),
             }),
+        }
+    }
+
+    /// Why a runner is not asked, if it is not.
+    pub(crate) fn deferred(
+        &self,
+        runner: &str,
+        look: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        match &self.tape {
+            Tape::Off => look(),
+            Tape::Recording(heard) => look().inspect_err(|why| {
+                locked(heard).deferred.insert(runner.to_owned(), why.clone());
+            }),
+            Tape::Playing(told) => {
+                locked(told).deferred.get(runner).map_or(Ok(()), |why| Err(why.clone()))
+            }
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod compare;
 mod corpus;
+mod council;
 mod keep;
 mod settings;
 
@@ -14,8 +15,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{NightCouncil, NightRecord};
+use ao_runner::cassette::{Cassette, CassetteError};
 
 use crate::clock::Clock;
+use crate::council::Council;
 use crate::outside::Outside;
 use crate::settings::Settings;
 
@@ -123,8 +126,27 @@ impl Kept {
     }
 
     /// Who was asked, if somebody was.
-    pub fn council(&self) -> Option<&NightCouncil> {
+    pub fn asked(&self) -> Option<&NightCouncil> {
         self.night.council.as_ref()
+    }
+
+    /// The council, with its answers from the cassette.
+    pub fn council(&self, state: &Path) -> Result<Option<Council>, Refused> {
+        let Some(told) = &self.night.council else { return Ok(None) };
+        let what = format!("{}.jsonl", self.night.run_id);
+        let path = ao_runner::cassette::path(state, &self.night.run_id)
+            .map_err(|source| Refused::Io { what: what.clone(), source })?;
+        let cassette = match Cassette::open(&path) {
+            Ok(cassette) => Some(cassette),
+            Err(CassetteError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                None
+            }
+            Err(CassetteError::Io { source, .. }) => return Err(Refused::Io { what, source }),
+            Err(CassetteError::Damaged { line, why, .. }) => {
+                return Err(Refused::Damaged { what, why: format!("line {line}: {why}") });
+            }
+        };
+        Ok(Some(council::council(told, cassette)))
     }
 
     /// Puts the corpus into `scratch`, an empty folder.

@@ -3,13 +3,15 @@
 //! It is no reason to stop: a run that cannot be kept goes on, and says that it cannot be replayed.
 
 use ao_contract::{
-    Extra, KeptCorpus, NightCouncil, NightRecord, NightSeat, SchemaVersion, WarnOnlyBudget,
+    CassetteBudget, Extra, KeptCorpus, NightCouncil, NightLogin, NightRecord, NightSeat,
+    SchemaVersion, WarnOnlyBudget,
 };
+use ao_runner::{Nature, Way};
 use serde_json::Value;
 
 use super::Run;
 use super::background::Halt;
-use crate::council::{Council, Lane};
+use crate::council::{Council, Lane, Seat};
 use crate::output::SUMMARY_JSON;
 use crate::replay::{self, Memory, Retention};
 
@@ -119,6 +121,7 @@ impl Run<'_> {
                 commands: heard.commands,
                 keep_awake: heard.keep_awake,
                 beads: heard.beads,
+                deferred: heard.deferred,
                 clock_set: heard.clock_set,
                 summary_hash: replay::hash(&bytes),
                 summary,
@@ -155,9 +158,27 @@ impl Run<'_> {
 }
 
 fn told(council: &Council) -> NightCouncil {
-    let seat = |seat: &crate::council::Seat| NightSeat {
+    let seat = |seat: &Seat| NightSeat {
         slug: seat.slug.clone(),
         runner: seat.runner.name().to_owned(),
+        model: seat.model.clone(),
+        login: match seat.login {
+            Way::None => NightLogin::None,
+            Way::ApiKey => NightLogin::ApiKey,
+            Way::Subscription => NightLogin::Subscription,
+        },
+        agent: seat.nature == Nature::Agent,
+        budget: CassetteBudget {
+            time_ms: u64::try_from(seat.budget.time.as_millis()).unwrap_or(u64::MAX),
+            tokens: seat.budget.tokens,
+            turns: seat.budget.turns,
+            usd_micros: seat.budget.usd.0,
+            output_bytes: seat.budget.output_bytes,
+            extra: Extra::new(),
+        },
+        max_calls: seat.limits.calls,
+        max_tokens: seat.limits.tokens,
+        max_usd_micros: seat.limits.usd.map(|usd| usd.0),
         extra: Extra::new(),
     };
     NightCouncil {

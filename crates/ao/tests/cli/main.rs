@@ -65,6 +65,7 @@ mod packet;
 mod prune;
 mod redact;
 mod replay;
+mod replay_council;
 mod repo;
 mod report;
 mod report_files;

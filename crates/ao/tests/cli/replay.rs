@@ -184,8 +184,12 @@ fn nights_that_cannot_be_the_same_are_refused_by_name() {
     refused(&night, "it was cut off");
     // Its time was over.
     let night = busy();
-    ran(night.command(&["--run-timeout", "1s"]).env("AO_NIGHT_FAULT", "hang-reduce").spawn().unwrap())
-        .expect(1);
+    ran(night
+        .command(&["--run-timeout", "1s"])
+        .env("AO_NIGHT_FAULT", "hang-reduce")
+        .spawn()
+        .unwrap())
+    .expect(1);
     refused(&night, "its time ended");
     // A dry run leaves nothing.
     let night = busy();

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ao_contract::Exit;
+use ao_night::council::Council;
 use ao_night::replay::{Difference, Kept, Memory, Past, Refused, compare};
 use ao_night::{Clock, Order};
 use ao_tree::shown;
 use serde_json::{Value, json};
 
+use super::council;
 use super::start::{catch_signals, host, not_begun};
 use super::terminal::Terminal;
 use crate::cli::Global;
@@ -38,16 +40,22 @@ another build of it that judges or merges otherwise does not.
 Nights are kept as long as undo (`undo.days`, `undo.max_mb`). One that nothing is kept of, that was cut off, \
 or that had nothing to read is refused.
 
-Exit codes: 0 identical, 1 it differs, 2 usage, 6 refused.
+With --swap somebody is asked: this runner, alone, with its own limits and a ledger in the scratch folder.
+
+Exit codes: 0 identical (with --swap also if it differs), 1 it differs, 2 usage, 6 refused.
 
 Examples:
   ao overnight replay 20260415T020000Z
+  ao overnight replay 20260415T020000Z --swap ollama
   ao overnight replay 20260415T020000Z --json | jq '.differences[].path'"
 )]
 pub(crate) struct Arguments {
     /// The id of the run, as its report has it
     #[arg(value_name = "RUN")]
     run: String,
+    /// Ask this model or agent in the place of those who were asked, and show what would differ
+    #[arg(long, value_name = "RUNNER")]
+    swap: Option<String>,
 }
 
 pub(crate) fn run(
@@ -57,12 +65,17 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let kept = Kept::open(&repo.state(), &arguments.run).map_err(refused)?;
-    if kept.council().is_some() {
-        return Err(refused(Refused::NotReplayable {
-            run: arguments.run.clone(),
-            why: "runners were asked in it, and this program does not play them back yet".into(),
-        }));
-    }
+    let council = match (&arguments.swap, kept.asked()) {
+        (None, _) => kept.council(&repo.state()).map_err(refused)?,
+        (Some(name), Some(told)) => Some(council::swapped(name, told, &repo, (global, printer))?),
+        (Some(_), None) => {
+            return Err(Failure::usage(format!(
+                "--swap: nobody was asked in run {}",
+                kept.night.run_id
+            ))
+            .hint("replay it without --swap, or name a night with a council"));
+        }
+    };
     let signal = Arc::new(AtomicUsize::new(0));
     catch_signals(&signal)?;
     // It goes with the value, also on the way out of an error.
@@ -70,11 +83,11 @@ pub(crate) fn run(
         Failure::new(Exit::Preflight, format!("no scratch folder can be made: {error}"))
             .hint("make room in the folder for temporary files, or name another with TMPDIR")
     })?;
-    let again = again(kept, &scratch_path(scratch.path())?, &signal, printer)?;
+    let again = again((kept, council), &scratch_path(scratch.path())?, &signal, printer)?;
     scratch.close().map_err(|error| {
         Failure::new(Exit::Failed, format!("the scratch folder could not be removed: {error}"))
     })?;
-    Ok(tell(&arguments.run, &again, printer))
+    Ok(tell(arguments, &again, printer))
 }
 
 /// What came out of it.
@@ -96,7 +109,7 @@ fn scratch_path(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn again(
-    kept: Kept,
+    (kept, council): (Kept, Option<Council>),
     scratch: &Path,
     signal: &Arc<AtomicUsize>,
     printer: &Printer,
@@ -105,7 +118,7 @@ fn again(
     stopped(signal)?;
     let then = past.night.clone();
     let summary = past.agents().join(SUMMARY);
-    let ended = start(past, signal, printer)?;
+    let ended = start((past, council), signal, printer)?;
     stopped(signal)?;
     let unread = |why: String| {
         Failure::new(Exit::Failed, format!("the replay left no summary: {why}"))
@@ -122,7 +135,7 @@ fn again(
 }
 
 fn start(
-    past: Past,
+    (past, council): (Past, Option<Council>),
     signal: &Arc<AtomicUsize>,
     printer: &Printer,
 ) -> Result<ao_night::Ended, Failure> {
@@ -139,7 +152,7 @@ fn start(
         clock: Clock { now: clock::timestamp, uptime: clock::uptime },
         signal: Arc::clone(signal),
         watch: &mut watch,
-        council: None,
+        council,
         resume: None,
         recovered: past.night.recovered.clone(),
         // What was settled then is none of its business.
@@ -181,7 +194,8 @@ fn refused(error: Refused) -> Failure {
     Failure::new(exit, error.to_string()).hint(hint)
 }
 
-fn tell(run: &str, again: &Again, printer: &Printer) -> Exit {
+fn tell(arguments: &Arguments, again: &Again, printer: &Printer) -> Exit {
+    let run = &arguments.run;
     let mut text = match (again.is_identical, again.differences.len()) {
         (true, _) => format!("run {run}: identical, byte for byte\n"),
         (false, 0) => format!("run {run}: the same values, written otherwise\n"),
@@ -209,9 +223,11 @@ fn tell(run: &str, again: &Again, printer: &Printer) -> Exit {
         "differences": again.differences,
         "notes": again.notes,
         "same_program": again.is_same_program,
+        "swap": arguments.swap,
     });
     printer.answer("overnight replay", fields, &text);
-    if again.is_identical { Exit::Done } else { Exit::Failed }
+    // Another runner is asked to see what differs: that it does is no failure.
+    if again.is_identical || arguments.swap.is_some() { Exit::Done } else { Exit::Failed }
 }
 
 fn short(value: &str) -> String {
