@@ -91,7 +91,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 47] = [
+const FORMATS: [Format; 48] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
