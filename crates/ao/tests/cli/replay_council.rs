@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::night::{json_of, learning};
 use crate::repo::{Ran, Tree, files};
 use crate::runners::{Desk, report, says};
+use crate::vault::{VALUE, files_with};
 
 struct Table {
     desk: Desk,
@@ -116,4 +117,20 @@ fn where_nobody_was_asked_nobody_can_be_swapped() {
     let run = table.spend(&[]);
     let told = table.replay(&run, &["--swap", "ollama"]).expect(2);
     assert!(told.stderr.contains("nobody was asked"), "{}", told.stderr);
+}
+
+#[test]
+fn a_corpus_with_a_value_of_the_vault_is_not_copied() {
+    let table = Table::new();
+    let path = table.path(".agents/learnings/2026-03-01-leak.md");
+    fs::write(&path, format!("{}\n{VALUE}\n", learning(9))).unwrap();
+    table.desk.home.settle();
+    let run = table.spend(&[]);
+    let summary = json_of(&table.path(".agents/overnight/latest/summary.json"));
+    let why = summary["not_replayable"].as_str().unwrap();
+    assert!(why.contains("2026-03-01-leak.md holds a value of the vault"), "{why}");
+    let state = table.path(".agents/overnight");
+    assert_eq!(files_with(&state, VALUE), Vec::<PathBuf>::new());
+    let told = table.replay(&run, &[]).expect(6);
+    assert!(told.stderr.contains("a value of the vault"), "{}", told.stderr);
 }
