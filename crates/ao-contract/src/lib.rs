@@ -50,6 +50,7 @@ mod long_haul;
 mod marker;
 mod maybe;
 mod next_work;
+mod night;
 mod notification;
 mod number;
 mod only_map;
@@ -125,6 +126,11 @@ pub use long_haul::LongHaul;
 pub use marker::{Marker, MarkerFormat, MarkerState, Slot, SlotKind};
 pub use maybe::Maybe;
 pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};
+pub use night::{
+    CommandVerdict, KeptCorpus, LookFound, NightAwake, NightBeads, NightCommand, NightCouncil,
+    NightLogin, NightLook, NightQueue, NightReading, NightRecord, NightSeat, NightSettings,
+    NightSource, NightWish,
+};
 pub use notification::{Notification, NotificationStatus};
 pub use number::{Finite, Fitness, Unit};
 pub use open::Open;

@@ -17,8 +17,8 @@ use crate::{
     CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint, CuratorSeeds, CuratorWorker, Cycle,
     DeferredRunners, Defrag, DreamScape, Edits, EventLine, EventReview, Extra, Finding, GuardLine,
     GuardManifest, Harvest, HistoryLine, Iteration, KnowledgeBrief, Learning, LedgerLine, Marker,
-    MetricsHealth, MorningPacket, NextWork, Notification, PacketIndex, Provenance, Record,
-    RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
+    MetricsHealth, MorningPacket, NextWork, NightRecord, Notification, PacketIndex, Provenance,
+    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
     WarnOnlyBudget,
 };
 
@@ -91,7 +91,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 47] = [
+const FORMATS: [Format; 48] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -138,6 +138,7 @@ const FORMATS: [Format; 47] = [
     format!("guard-manifest", GuardManifest, Ao),
     format!("ledger", LedgerLine, Ao),
     format!("cassette", CassetteLine, Ao),
+    format!("night", NightRecord, Ao),
     format!("deferred-runners", DeferredRunners, Ao),
 ];
 

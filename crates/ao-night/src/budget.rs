@@ -56,6 +56,6 @@ pub(crate) fn spend(state: &Path, budget: &mut WarnOnlyBudget, at: String) -> io
     write(state, budget)
 }
 
-fn write(state: &Path, budget: &WarnOnlyBudget) -> io::Result<()> {
+pub(crate) fn write(state: &Path, budget: &WarnOnlyBudget) -> io::Result<()> {
     out::replace_file(&state.join(FILE), &redactor().json(budget)?)
 }

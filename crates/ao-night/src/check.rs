@@ -53,7 +53,7 @@ type Looked = Result<Verdict, String>;
 
 impl<'a> Checker<'a> {
     pub fn new(place: Place<'a>, shell: Shell<'a>) -> Self {
-        let commands = Commands::new(shell);
+        let commands = Commands::new(shell, place.outside);
         Self { place, commands, lineage: OnceCell::new(), items: OnceCell::new() }
     }
 

@@ -20,6 +20,7 @@ const SECOND_READERS: [&str; 12] =
 /// A template that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
+    text: String,
     parts: Vec<Part>,
 }
 
@@ -71,7 +72,8 @@ impl Default for Template {
     fn default() -> Self {
         let text = |text: &str| Part::Text(text.to_owned());
         let before = DEFAULT.trim_end_matches("{id}");
-        Self { parts: vec![text(before), Part::Word(Placeholder::Id, Quote::None)] }
+        let parts = vec![text(before), Part::Word(Placeholder::Id, Quote::None)];
+        Self { text: DEFAULT.to_owned(), parts }
     }
 }
 
@@ -113,7 +115,12 @@ impl Template {
         {
             return Err(TemplateError::SecondReading(program));
         }
-        Ok(Self { parts: reader.parts })
+        Ok(Self { text: text.to_owned(), parts: reader.parts })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The command for a packet.

@@ -57,6 +57,8 @@ const SUMMARY_BYTES_MAX: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) dir: PathBuf,
+    /// Where it is said to be: a replay tells of the folder that the night had.
+    pub(crate) told: PathBuf,
     /// Two runs never write into one folder, and a dry run is one that does not hold the run's lock.
     _lock: Option<Arc<File>>,
 }
@@ -116,7 +118,7 @@ impl Output {
             let why = "is in use: another run writes its report there".to_owned();
             BadOutput { dir: dir.to_owned(), why, kind }
         })?;
-        let output = Self { dir: whole, _lock: lock };
+        let output = Self { told: whole.clone(), dir: whole, _lock: lock };
         // A run writes its summary first: without one these are somebody's own files.
         let named = ARTIFACTS.into_iter().find(|name| output.is_there(name));
         if let Some(name) = named
@@ -135,7 +137,7 @@ impl Output {
 
     /// The folder of a run that is over, to see to what it left.
     pub(crate) fn of_ended(dir: PathBuf) -> Self {
-        Self { dir, _lock: None }
+        Self { told: dir.clone(), dir, _lock: None }
     }
 
     fn is_there(&self, name: &str) -> bool {
@@ -144,6 +146,11 @@ impl Output {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
+    }
+
+    /// A path as the summary names it.
+    pub(crate) fn told_path(&self, name: &str) -> String {
+        self.told.join(name).to_string_lossy().into_owned()
     }
 
     /// Writes one artifact whole; gives its path as the summary names it.
@@ -164,7 +171,7 @@ impl Output {
             ao_tree::make_folders(&self.dir, folder)?;
         }
         out::replace_file(&path, bytes)?;
-        Ok(path.to_string_lossy().into_owned())
+        Ok(self.told_path(name))
     }
 
     /// A line in the log of the run.

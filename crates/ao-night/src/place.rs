@@ -9,6 +9,8 @@ use std::path::Path;
 
 use ao_tree::{Disk, Fs, Kind, TreePath, shown};
 
+use crate::outside::Outside;
+
 /// The name of the corpus in paths that are relative to the repository.
 pub(crate) const AGENTS: &str = ".agents";
 
@@ -18,6 +20,8 @@ pub struct Place<'a> {
     pub root: &'a Path,
     /// Usually `.agents` beneath the root.
     pub agents: &'a Path,
+    /// Keeps what is seen outside of the corpus, where that is wanted.
+    pub outside: Option<&'a Outside>,
 }
 
 /// What is at a path.
@@ -39,7 +43,11 @@ struct Walked {
 impl Place<'_> {
     /// What is at this path; the error says why nobody can look there.
     pub(crate) fn stands(&self, path: &str) -> Result<Standing, String> {
-        Ok(self.walk(path)?.map_or(Standing::Nothing, |walked| walked.standing))
+        let look = || Ok(self.walk(path)?.map_or(Standing::Nothing, |walked| walked.standing));
+        match self.outside.filter(|_| is_outside(path)) {
+            Some(outside) => outside.stands(path, look),
+            None => look(),
+        }
     }
 
     pub(crate) fn is_file(&self, path: &str) -> bool {
@@ -48,6 +56,14 @@ impl Place<'_> {
 
     /// A file's bytes; `None` if there is no file.
     pub(crate) fn read(&self, path: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, String> {
+        let read = || self.read_whole(path, bytes_max);
+        match self.outside.filter(|_| is_outside(path)) {
+            Some(outside) => outside.read(path, read),
+            None => read(),
+        }
+    }
+
+    fn read_whole(&self, path: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, String> {
         let Some(walked) = self.walk(path)? else { return Ok(None) };
         match walked.standing {
             Standing::Nothing => Ok(None),
@@ -106,4 +122,11 @@ impl Place<'_> {
         let name = rest.into();
         Ok(Some(Walked { disk, dir, name, standing }))
     }
+}
+
+/// Whether a path leads to something that is not of the corpus: another file of the repository, or what
+/// nights write themselves.
+fn is_outside(path: &str) -> bool {
+    let beneath = path.strip_prefix(AGENTS).and_then(|rest| rest.strip_prefix('/'));
+    beneath.is_none_or(|rest| rest == "overnight" || rest.starts_with("overnight/"))
 }

@@ -8,6 +8,7 @@ use ao_contract::{Extra, RunNow, RunStage, SchemaVersion};
 use ao_vault::{out, redactor};
 
 use crate::clock::{Clock, Steady};
+use crate::outside::Outside;
 
 /// The file beneath `overnight/` that another terminal reads.
 pub const STATUS: &str = "status.json";
@@ -27,15 +28,15 @@ pub(crate) struct Progress(Arc<Mutex<Told>>);
 #[derive(Debug)]
 struct Told {
     now: RunNow,
-    clock: Clock,
+    outside: Arc<Outside>,
     since: Duration,
     spent: Vec<(RunStage, Duration)>,
 }
 
 impl Told {
     /// Puts the time since the last look down to the stage that it was spent in.
-    fn count(&mut self) {
-        let uptime = (self.clock.uptime)();
+    fn count(&mut self, what: &str) {
+        let uptime = self.outside.reading(what).uptime;
         let took = uptime.saturating_sub(self.since);
         self.since = uptime;
         match self.spent.iter_mut().find(|(stage, _)| *stage == self.now.stage) {
@@ -46,7 +47,12 @@ impl Told {
 }
 
 impl Progress {
-    pub(crate) fn new(run_id: &str, output_dir: &Path, limit: Duration, clock: Clock) -> Self {
+    pub(crate) fn new(
+        run_id: &str,
+        output_dir: &Path,
+        limit: Duration,
+        (clock, outside): (Clock, Arc<Outside>),
+    ) -> Self {
         let now = clock.rfc3339();
         let now = RunNow {
             schema_version: SchemaVersion,
@@ -62,7 +68,8 @@ impl Progress {
             seconds_left: limit.as_secs(),
             extra: Extra::new(),
         };
-        let told = Told { now, clock, since: (clock.uptime)(), spent: Vec::new() };
+        let since = outside.reading("starting").uptime;
+        let told = Told { now, outside, since, spent: Vec::new() };
         Self(Arc::new(Mutex::new(told)))
     }
 
@@ -73,7 +80,7 @@ impl Progress {
 
     pub(crate) fn stage(&self, stage: RunStage, doing: &str) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.count();
+        told.count(stage.name());
         told.now.stage = stage;
         doing.clone_into(&mut told.now.doing);
     }
@@ -81,7 +88,7 @@ impl Progress {
     /// How long each stage took so far, in the order in which they were first met.
     pub(crate) fn spent(&self) -> Vec<(RunStage, Duration)> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.count();
+        told.count("spent");
         told.spent.clone()
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ao_guard::cell::{Caught, Cells, Finish, Limit, Limits};
 
+use crate::outside::Outside;
 use crate::plain::one_line;
 use crate::verdict::Verdict;
 
@@ -47,6 +48,7 @@ pub enum Shell<'a> {
 #[derive(Debug)]
 pub(crate) struct Commands<'a> {
     shell: Shell<'a>,
+    outside: Option<&'a Outside>,
     said: RefCell<BTreeMap<String, Verdict>>,
     count: Cell<usize>,
     spent: Cell<Duration>,
@@ -55,9 +57,10 @@ pub(crate) struct Commands<'a> {
 }
 
 impl<'a> Commands<'a> {
-    pub(crate) fn new(shell: Shell<'a>) -> Self {
+    pub(crate) fn new(shell: Shell<'a>, outside: Option<&'a Outside>) -> Self {
         Self {
             shell,
+            outside,
             said: RefCell::default(),
             count: Cell::new(0),
             spent: Cell::new(Duration::ZERO),
@@ -69,7 +72,11 @@ impl<'a> Commands<'a> {
         if let Some(said) = self.said.borrow().get(command) {
             return said.clone();
         }
-        let verdict = self.run(command).unwrap_or_else(Verdict::NotChecked);
+        let run = || self.run(command).unwrap_or_else(Verdict::NotChecked);
+        let verdict = match self.outside {
+            Some(outside) => outside.command(command, run),
+            None => run(),
+        };
         self.said.borrow_mut().insert(command.to_owned(), verdict.clone());
         verdict
     }

@@ -26,7 +26,7 @@ pub(crate) fn ingest(work: &Work, corpus: &Corpus, fixed: &Fixed) -> Result<Inge
     work.progress.doing("reading what other repositories learned");
     let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let settings = harvest::Settings {
-        now: &work.clock.rfc3339(),
+        now: &work.outside.reading("ingest").rfc3339(),
         min_confidence: MIN_CONFIDENCE,
         except: fixed.keys().cloned().collect(),
         limit: HARVESTED_MAX,

@@ -11,11 +11,13 @@ mod propose;
 mod record;
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use ao_tree::{Disk, Door};
 
 use crate::clock::Clock;
+use crate::outside::Outside;
+use crate::place::Place;
 use crate::progress::Progress;
 use crate::settings::Settings;
 
@@ -33,9 +35,17 @@ pub(crate) struct Work {
     pub(crate) agents: PathBuf,
     pub(crate) settings: Settings,
     pub(crate) clock: Clock,
+    /// The way to all that is not in the corpus.
+    pub(crate) outside: Arc<Outside>,
     pub(crate) progress: Progress,
     /// What before and after are both measured by; fixed when first needed.
     pub(crate) baseline: OnceLock<Baseline>,
+}
+
+impl Work {
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { root: &self.root, agents: &self.agents, outside: Some(&self.outside) }
+    }
 }
 
 /// The stages of an iteration.

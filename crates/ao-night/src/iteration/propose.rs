@@ -63,6 +63,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     progress.stage(RunStage::Ingest, "reading the corpus");
     let fail = Failed::at(Stage::Ingest);
     let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
+    work.outside.corpus(|| hash_of(&all));
     let all = Arc::new(all);
     let corpus = all.within(&CLOSED);
     let mut fixed = Fixed::new();
@@ -88,6 +89,23 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     Err(Failed::at(Stage::Reduce)("the tree does not hold still: others write to it".into()))
 }
 
+/// What tells one corpus from another: its entries, and what is left alone in it.
+fn hash_of(corpus: &Corpus) -> String {
+    let mut hash = blake3::Hasher::new();
+    let mut add = |text: &[u8]| {
+        hash.update(&(text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    for entry in &corpus.entries {
+        add(entry.path.as_bytes());
+        add(entry.document.bytes());
+    }
+    for left in &corpus.left {
+        add(left.path.as_bytes());
+    }
+    hash.finalize().to_hex().to_string()
+}
+
 fn close(
     work: &Work,
     corpus: &Corpus,
@@ -100,7 +118,7 @@ fn close(
     let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let settings = Closed {
         root: &work.root,
-        now: &work.clock.rfc3339(),
+        now: &work.outside.reading("close-loop").rfc3339(),
         as_of: None,
         min_age: work.settings.promote_after,
         except: fixed.keys().cloned().collect(),
@@ -115,7 +133,9 @@ fn close(
 
 fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Result<Plan, Failed> {
     fault("reduce").map_err(Failed::at(Stage::Reduce))?;
-    let parts = Parts { dedup: true, prune: true, sweep: true };
+    // For tests: a build in which one rule is another one.
+    let dedup = fault("merge").is_ok();
+    let parts = Parts { dedup, prune: true, sweep: true };
     let asked = Asked { parts, as_of: None, fixed, prior };
     plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))

@@ -82,6 +82,9 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
             words(". Durations and the time budget go by one that cannot be set."),
         ]);
     }
+    if let Some(why) = facts.at("/not_replayable").and_then(Value::as_str) {
+        alerts.push(vec![strong("It cannot be replayed:"), words(" "), text(why)]);
+    }
     for recovered in facts.texts("/recovered") {
         alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
     }

@@ -5,9 +5,9 @@
 //! process. A commit has: it is asked to stop, and waited for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How often the clock and the signals are looked at.
@@ -29,15 +29,19 @@ pub(crate) struct Limits {
     pub(crate) uptime: fn() -> Duration,
     /// The number of the signal that arrived, or 0.
     pub(crate) signal: Arc<AtomicUsize>,
+    /// The first one that was met.
+    pub(crate) met: Arc<OnceLock<Halt>>,
 }
 
 impl Limits {
     pub(crate) fn halt(&self) -> Option<Halt> {
-        match self.signal.load(Ordering::Relaxed) {
-            0 if (self.uptime)() >= self.deadline => Some(Halt::Time),
-            0 => None,
-            signal => Some(Halt::Signal(signal)),
-        }
+        let halt = match self.signal.load(Ordering::Relaxed) {
+            0 if (self.uptime)() >= self.deadline => Halt::Time,
+            0 => return None,
+            signal => Halt::Signal(signal),
+        };
+        self.met.get_or_init(|| halt.clone());
+        Some(halt)
     }
 }
 

@@ -93,7 +93,7 @@ impl Run<'_> {
         let id = self.work.door.unique_id(&id_of(&self.summary.run_id, begun.index))?;
         let request = Request {
             id,
-            at: self.work.clock.rfc3339(),
+            at: self.work.outside.reading("commit").rfc3339(),
             why: format!("overnight run {}, iteration {}", self.summary.run_id, begun.index),
             edits: proposal.edits().to_vec(),
             undo_of: Vec::new(),

@@ -210,14 +210,15 @@ impl Run<'_> {
 
     /// Whether an earlier night left a runner alone until a time that has not come yet.
     fn may_ask(&self, runner: &str) -> Result<(), Failure> {
-        let all = pause::read_deferred(&self.state.join(pause::FILE))
-            .map_err(|error| Failure::NotStarted(format!("{}: {error}", pause::FILE)))?;
-        let until = pause::deferred_until(&all, runner, (self.work.clock.now)());
-        until.map_or(Ok(()), |until| {
-            Err(Failure::NotStarted(format!(
-                "it is deferred until {until}, since its limit was reached"
-            )))
-        })
+        let look = || {
+            let all = pause::read_deferred(&self.state.join(pause::FILE))
+                .map_err(|error| format!("{}: {error}", pause::FILE))?;
+            let until = pause::deferred_until(&all, runner, (self.work.clock.now)());
+            until.map_or(Ok(()), |until| {
+                Err(format!("it is deferred until {until}, since its limit was reached"))
+            })
+        };
+        self.work.outside.deferred(runner, look).map_err(Failure::NotStarted)
     }
 
     /// Writes down until when a runner is left alone; says what came of that.
@@ -242,11 +243,17 @@ impl Run<'_> {
             Ok(nonce) => nonce,
             Err(failure) => return Ok(Err(failure)),
         };
-        let left = self.limits.deadline.saturating_sub((self.work.clock.uptime)());
-        let now = (self.work.clock.now)();
+        let asked = self.work.outside.reading("a question");
+        let left = (self.began + self.work.settings.run_timeout).saturating_sub(asked.uptime);
+        let is_replay = self.work.outside.is_playing();
         let hours = Hours {
-            ends: now.checked_add(left).unwrap_or(Timestamp::MAX),
-            clock: self.runner_clock(),
+            ends: asked.at.checked_add(left).unwrap_or(Timestamp::MAX),
+            // Whether a limit is waited for goes by the time that it was then.
+            clock: if is_replay {
+                ao_runner::Clock::new(move || asked.at)
+            } else {
+                self.runner_clock()
+            },
             patience: session.council.patience,
         };
         let stop = Arc::new(AtomicBool::new(false));
@@ -282,6 +289,10 @@ impl Run<'_> {
                 return Ok(Vec::new());
             }
         };
+        if !review.events.is_empty() {
+            // They lie with the curator, and what is said of them changes them.
+            self.keeping.refuse("its council looked at events of the curator, which are not kept");
+        }
         let is_here = |seat: &&Seat| completed.iter().any(|name| name == seat.runner.name());
         for seat in session.council.seats.iter().filter(is_here) {
             if matches!(self.limits.halt(), Some(Halt::Time)) {

@@ -11,9 +11,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::earlier::not_reached;
+use super::remember::NOT_REPLAYABLE;
 use super::{Ended, LoopEnd, Run, Stopped};
 use crate::iteration::{in_milliseconds, rounded};
 use crate::output::{SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::outside::Reading;
 use crate::report::{self, Run as Life};
 use crate::verdict::Verdicts;
 
@@ -63,18 +65,19 @@ impl Run<'_> {
             self.summary.failure_reason = Some(format!("the report could not be written: {error}"));
             exit = Exit::Failed;
         }
+        self.remember();
         self.log(&format!("run {} ended", self.summary.run_id));
         self.teller.end();
-        Ended { summary: self.summary, exit, diff: self.diff }
+        let differences = self.work.outside.differences();
+        Ended { summary: self.summary, exit, diff: self.diff, differences }
     }
 
     /// By the clock that never jumps, unless another process began the run.
-    fn took(&self) -> Duration {
-        let clock = self.work.clock;
+    fn took(&self, now: Reading) -> Duration {
         let began = self.summary.started_at.parse::<Timestamp>();
         match (self.is_resumed, began) {
-            (true, Ok(began)) => Duration::try_from((clock.now)() - began).unwrap_or_default(),
-            _ => (clock.uptime)().saturating_sub(self.began),
+            (true, Ok(began)) => Duration::try_from(now.at - began).unwrap_or_default(),
+            _ => now.uptime.saturating_sub(self.began),
         }
     }
 
@@ -91,20 +94,23 @@ impl Run<'_> {
     }
 
     fn put_rest(&mut self) {
-        let clock = self.work.clock;
-        self.summary.finished_at = clock.rfc3339();
-        self.summary.duration = format_duration(in_milliseconds(self.took()));
+        let now = self.work.outside.reading("finished");
+        self.summary.finished_at = now.rfc3339();
+        self.summary.duration = format_duration(in_milliseconds(self.took(now)));
         self.summary.warn_only_remaining = Some(self.budget.remaining);
         let spent = self.work.progress.spent().into_iter().map(|(stage, took)| {
             (stage.name().to_owned(), Value::from(format_duration(in_milliseconds(took))))
         });
         self.summary.extra.insert("stages".into(), Value::Object(spent.collect()));
-        let told = self.teller.clock_told();
+        let told = self.work.outside.clock_set(|| self.teller.clock_told().to_vec());
         if !told.is_empty() {
             self.summary.extra.insert("clock".into(), json!(told));
         }
         if !self.rescues.is_empty() {
             self.summary.extra.insert("rescues".into(), json!(self.rescues));
+        }
+        if let Some(why) = self.unkept() {
+            self.summary.extra.insert(NOT_REPLAYABLE.into(), why.into());
         }
         let mut degraded = std::mem::take(&mut self.degraded);
         degraded.dedup();
@@ -132,7 +138,7 @@ impl Run<'_> {
     }
 
     fn write_report(&mut self) -> io::Result<()> {
-        let path = |name: &str| self.output.path(name).to_string_lossy().into_owned();
+        let path = |name: &str| self.output.told_path(name);
         let named = [("summary_json", SUMMARY_JSON), ("summary_markdown", SUMMARY_MARKDOWN)];
         for (key, name) in named {
             self.summary.artifacts.insert(key.into(), path(name));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_contract::{MetricsHealth, StepName, StepStatus};
+use ao_contract::{Extra, MetricsHealth, MorningPacket, NightBeads, StepName, StepStatus};
 use ao_corpus::Tree;
 use ao_tree::{Edit, Request, Stop};
 use serde_json::Value;
@@ -14,7 +14,6 @@ use super::background::{Halt, in_background};
 use super::council::Asked;
 use super::{Run, Stopped};
 use crate::packets::{Asked as Priorities, Gathered, Sources, gather, queued};
-use crate::place::Place;
 use crate::shell::Shell;
 use crate::sync::{Night, sync};
 use crate::{artifacts, beads, yields};
@@ -27,7 +26,7 @@ impl Run<'_> {
     /// The packets, as the night itself ranks them; nothing if there are none to hand over.
     pub(super) fn gather_step(&mut self) -> Result<Option<Gathered>, Stopped> {
         let name = StepName::MorningPackets;
-        let (repo, output_dir) = (self.repo.clone(), self.output.dir.clone());
+        let (repo, output_dir) = (self.repo.clone(), self.output.told.clone());
         let defrag = self.defrag.clone();
         let health = self.summary.metrics_health.clone();
         let before = self.iterations.iter().find(|one| !one.fitness_before.is_empty());
@@ -43,7 +42,7 @@ impl Run<'_> {
             let asked =
                 queue.map(|queue| Priorities { items: &queue.items, file: queue.file.as_deref() });
             let sources = Sources {
-                place: Place { root: &work.root, agents: &work.agents },
+                place: work.place(),
                 repo: &repo,
                 output_dir: &output_dir,
                 command: &work.settings.morning_command,
@@ -136,18 +135,26 @@ impl Run<'_> {
         }
         let host = self.host.clone();
         let mut packets = gathered.packets.clone();
-        let done = self.work_on(&name, move |_| {
-            let done = beads::sync(&host, &mut packets, beads::CALL, &AtomicBool::new(false));
+        let done = self.work_on(&name, move |work| {
+            let done = work.outside.beads(|| {
+                let stop = AtomicBool::new(false);
+                let done = beads::sync(&host, &mut packets, beads::CALL, &stop);
+                told(&done, &packets)
+            });
+            for packet in &mut packets {
+                let bead = done.beads.get(&packet.id).cloned();
+                packet.bead_id = bead.or(packet.bead_id.take());
+            }
             Ok((done, packets))
         })?;
         match done {
             None => {}
             Some(Ok((done, packets))) => {
                 gathered.packets = packets;
-                if done.linked() > 0 {
+                if done.linked > 0 {
                     self.write_packets(gathered);
                 }
-                self.end_step(&name, done.status(), Some(done.note()));
+                self.end_step(&name, done.status, Some(done.note));
             }
             Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
@@ -161,7 +168,7 @@ impl Run<'_> {
         }
         let work = &self.work;
         let bytes = read_queue(&work.agents);
-        let at = work.clock.rfc3339();
+        let at = work.outside.reading("work queue").rfc3339();
         let run_id = self.summary.run_id.clone();
         let night = Night { root: &work.root, repo: &self.repo, run_id: &run_id, timestamp: &at };
         let done = match sync(bytes.as_deref(), &gathered.packets, &night) {
@@ -204,6 +211,18 @@ impl Run<'_> {
             Err(Halt::Panic(why)) => Err(format!("panicked: {why}")),
             Err(Halt::Time | Halt::Signal(_)) => Err("the time ended".into()),
         }
+    }
+}
+
+/// What is kept of a sync.
+fn told(done: &beads::BeadSync, packets: &[MorningPacket]) -> NightBeads {
+    let bead = |packet: &MorningPacket| Some((packet.id.clone(), packet.bead_id.clone()?));
+    NightBeads {
+        status: done.status(),
+        note: done.note(),
+        linked: done.linked() as u64,
+        beads: packets.iter().filter_map(bead).collect(),
+        extra: Extra::new(),
     }
 }
 

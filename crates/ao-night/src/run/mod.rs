@@ -9,6 +9,7 @@ mod handover;
 mod plan;
 mod put;
 mod records;
+mod remember;
 mod rounds;
 mod steps;
 mod unchanged;
@@ -21,22 +22,24 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
-    CloseLoop, Defrag, Exit, Iteration, MorningPacket, RunStage, Settled, Step, StepName,
-    StepStatus, Summary, WarnOnlyBudget,
+    CloseLoop, Defrag, Exit, Extra, Iteration, MorningPacket, NightAwake, RunStage, Settled, Step,
+    StepName, StepStatus, Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
-use crate::awake::Awake;
+use crate::awake::{Awake, Wish};
 use crate::clock::Clock;
 use crate::council::Council;
 use crate::host::Host;
 use crate::iteration::{Measured, Work};
 use crate::output::{BadOutput, Output};
 use crate::progress::{Progress, STATUS, Teller, Watch};
+use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::Looked;
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;
+use remember::Keeping;
 
 /// The steps after the loop have this part of the time for themselves.
 const RESERVE_SHARE: u32 = 5;
@@ -72,6 +75,8 @@ pub struct Order<'a> {
     pub recovered: Vec<String>,
     /// Which program this is: another one may find something else. `None` if that is not known.
     pub program: Option<String>,
+    /// Whether it is kept, so that it can be run again, or is a night that is run again.
+    pub memory: Memory,
 }
 
 impl std::fmt::Debug for Order<'_> {
@@ -87,6 +92,8 @@ pub struct Ended {
     pub exit: Exit,
     /// Of a dry run: what would change, as a diff.
     pub diff: Option<String>,
+    /// Of a replay: what it met that was not so in the night, a line each.
+    pub differences: Vec<String>,
 }
 
 /// Why a run was not begun. Nothing was written but what the message names.
@@ -165,15 +172,21 @@ struct Run<'a> {
     is_recovered: bool,
     packets: Vec<MorningPacket>,
     diff: Option<String>,
+    /// What is kept of it.
+    keeping: Keeping,
 }
 
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
-    let Order { recovered, program, council, .. } = order;
-    let agents = root.join(".agents");
+    let Order { recovered, program, council, memory, .. } = order;
+    let agents = memory.agents().map_or_else(|| root.join(".agents"), ToOwned::to_owned);
+    let outside = Arc::new(memory.outside(clock));
     let state = agents.join("overnight");
-    let output = Output::make(&settings.output_dir, &root)?;
+    let mut output = Output::make(&settings.output_dir, &root)?;
+    if let Memory::Replay(past) = &memory {
+        output.told = PathBuf::from(&past.night.output_dir);
+    }
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
     let places = Places { output: &output, door: &door, state: &state };
     let earlier = earlier::see_to(&places, resume.as_ref(), settings.mode, clock)?;
@@ -181,12 +194,15 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     if !is_dry {
         write_docs(&agents)?;
     }
-    let began = (clock.uptime)();
-    let deadline = began + settings.run_timeout;
-    let limits = Limits { deadline, uptime: clock.uptime, signal };
-    let run_id = match &earlier.resumed {
-        Some(summary) => summary.run_id.clone(),
-        None => {
+    let began = outside.reading("began").uptime;
+    // What ended a night by its time is not the time that its replay takes.
+    let deadline = if outside.is_playing() { Duration::MAX } else { began + settings.run_timeout };
+    let met = Arc::default();
+    let limits = Limits { deadline, uptime: clock.uptime, signal, met };
+    let run_id = match (&earlier.resumed, &memory) {
+        (Some(summary), _) => summary.run_id.clone(),
+        (None, Memory::Replay(past)) => past.night.run_id.clone(),
+        (None, _) => {
             unique_run_id(&door, &output, &clock.id()).map_err(StartError::io("choose an id"))?
         }
     };
@@ -196,19 +212,25 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     {
         settings.goal.clone_from(&before.goal);
     }
-    let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, clock);
+    let told = (clock, Arc::clone(&outside));
+    let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, told);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
     let is_recovered = !recovered.is_empty();
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
-    let mut summary =
-        plan::planned(&settings, &root, &output, (&run_id, clock), &budget, &recovered);
+    let now = outside.reading("planned").rfc3339();
+    let mut summary = plan::planned(&settings, &root, &output, (&run_id, now), &budget, &recovered);
+    let mut keeping = Keeping::new(memory, &budget, &recovered);
+    if earlier.resumed.is_some() {
+        keeping.refuse("it was cut off, and another process went on with it");
+    }
     if let Some(council) = &council {
         plan::add_council(&mut summary, council);
     }
     if let Some(before) = &earlier.resumed {
         plan::go_on(&mut summary, before);
     }
-    let work = Work { door, root, agents, settings, clock, progress, baseline: OnceLock::new() };
+    let baseline = OnceLock::new();
+    let work = Work { door, root, agents, settings, clock, outside, progress, baseline };
     let mut run = Run {
         work: Arc::new(work),
         output,
@@ -238,6 +260,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         is_recovered,
         packets: Vec::new(),
         diff: None,
+        keeping,
     };
     run.write_summary().map_err(StartError::io("write the first summary"))?;
     if run.is_resumed {
@@ -283,6 +306,8 @@ impl Run<'_> {
     fn whole(mut self) -> Ended {
         let wish = self.work.settings.keep_awake;
         let why = "the overnight run of this repository's knowledge";
+        let is_replay = self.work.outside.is_playing();
+        let wish = if is_replay { Wish::Off } else { wish };
         let mut awake = Awake::take(wish, &self.host, why);
         self.log(&format!("run {} began", self.summary.run_id));
         let ended = catch_unwind(AssertUnwindSafe(|| self.night()));
@@ -291,9 +316,15 @@ impl Run<'_> {
             Err(panic) => Err(Stopped::Failed(format!("panicked: {}", message(panic.as_ref())))),
         };
         awake.check();
-        self.summary.runtime.keep_awake_mode = awake.mode().into();
-        self.summary.runtime.keep_awake_note = awake.note().map(str::to_owned);
-        if awake.is_degraded() {
+        let told = self.work.outside.awake(|| NightAwake {
+            mode: awake.mode(),
+            note: awake.note().map(str::to_owned),
+            degraded: awake.is_degraded(),
+            extra: Extra::new(),
+        });
+        self.summary.runtime.keep_awake_mode = told.mode.into();
+        self.summary.runtime.keep_awake_note = told.note;
+        if told.degraded {
             self.degraded.push("keep-awake".into());
         }
         self.finish(&ended)

@@ -10,7 +10,6 @@ use ao_contract::{
 use serde_json::json;
 
 use crate::awake::Wish;
-use crate::clock::Clock;
 use crate::council::Council;
 use crate::output::{LOG, Output};
 use crate::settings::{Gate, Mode, Settings};
@@ -22,13 +21,12 @@ pub(super) fn planned(
     settings: &Settings,
     root: &Path,
     output: &Output,
-    (run_id, clock): (&str, Clock),
+    (run_id, now): (&str, String),
     budget: &WarnOnlyBudget,
     recovered: &[String],
 ) -> Summary {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let state = root.join(".agents/overnight");
-    let now = clock.rfc3339();
     let is_dry = settings.mode == Mode::DryRun;
     let mut extra = Extra::new();
     if !recovered.is_empty() {
@@ -45,7 +43,7 @@ pub(super) fn planned(
         run_id: run_id.to_owned(),
         goal: settings.goal.clone(),
         repo_root: text(root),
-        output_dir: text(&output.dir),
+        output_dir: text(&output.told),
         status: RunStatus::Planned,
         dry_run: is_dry,
         started_at: now.clone(),
@@ -58,7 +56,7 @@ pub(super) fn planned(
             requested_timeout: settings.requested_timeout.clone(),
             effective_timeout: format_duration(settings.run_timeout),
             lock_path: text(&state.join("run.lock")),
-            log_path: text(&output.path(LOG)),
+            log_path: output.told_path(LOG),
             process_contract_doc: text(&state.join("docs/run.md")),
             report_contract_doc: text(&state.join("docs/report.md")),
             extra: Extra::new(),

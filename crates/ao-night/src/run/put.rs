@@ -27,13 +27,13 @@ impl Run<'_> {
         outcome: Option<&Outcome>,
         ending: Ending,
     ) -> Iteration {
-        let clock = self.work.clock;
+        let now = self.work.outside.reading("iteration ended");
         let timed = Timed {
             run_id: self.summary.run_id.clone(),
             index: begun.index,
             started_at: begun.started_at.clone(),
-            finished_at: clock.rfc3339(),
-            took: (clock.uptime)().saturating_sub(begun.since),
+            finished_at: now.rfc3339(),
+            took: now.uptime.saturating_sub(begun.since),
         };
         record(&timed, proposal, outcome, ending)
     }

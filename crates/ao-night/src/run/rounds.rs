@@ -38,15 +38,15 @@ impl Run<'_> {
             if let Some(halt) = self.loop_limits().halt() {
                 return halted(halt);
             }
-            let clock = self.work.clock;
+            let now = self.work.outside.reading("iteration began");
             let last = self.iterations.last().map_or(0, |last| last.index.get());
-            let begun =
-                Begun { index: last + 1, started_at: clock.rfc3339(), since: (clock.uptime)() };
+            let begun = Begun { index: last + 1, started_at: now.rfc3339(), since: now.uptime };
             if self.iterations.is_empty()
                 && let Some(kept) = self.unchanged()
             {
                 return self.carry_over(&begun, kept);
             }
+            self.keep_corpus();
             match self.round(&begun, &mut troubles)? {
                 Next::Again if self.is_dry() => return Ok(LoopEnd::Count),
                 Next::Again => {}
@@ -122,7 +122,7 @@ impl Run<'_> {
             Verdict::Rescue(doubt) => {
                 let reason = doubt.reason(epsilon);
                 if !self.is_dry() {
-                    let at = self.work.clock.rfc3339();
+                    let at = self.work.outside.reading("rescue").rfc3339();
                     crate::budget::spend(&self.state, &mut self.budget, at).map_err(|error| {
                         Stopped::Failed(format!("a rescue could not be written down: {error}"))
                     })?;

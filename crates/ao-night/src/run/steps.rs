@@ -289,7 +289,7 @@ fn brief(work: &Work, goal: &str) -> Result<ao_contract::KnowledgeBrief, String>
     let place = ao_corpus::index::Place {
         agents: work.agents.clone(),
         folders: SEARCHED.iter().map(|folder| (*folder).to_owned()).collect(),
-        now_ns: i64::try_from((work.clock.now)().as_nanosecond()).unwrap_or(i64::MAX),
+        now_ns: i64::try_from(work.outside.reading("brief").at.as_nanosecond()).unwrap_or(i64::MAX),
         keep: ao_corpus::index::Keep::No,
     };
     ao_corpus::brief::brief(&place, goal, BRIEF_TOKENS, BRIEF_ENTRIES)

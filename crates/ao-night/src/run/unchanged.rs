@@ -3,7 +3,7 @@
 //! What the run before found out is told once more, and said to be from then. What depends on more
 //! than the corpus is made as on any other night: packets, their checks, the queue, beads, the brief.
 
-use ao_contract::{Finite, Fitness, IterationStatus, MetricsHealth, RunStage, Settled};
+use ao_contract::{Finite, Fitness, IterationStatus, MetricsHealth, Settled};
 use serde_json::{Value, json};
 
 use super::rounds::Begun;
@@ -59,6 +59,10 @@ impl Run<'_> {
         iteration.extra.insert(UNCHANGED.into(), since.clone());
         self.keep_record(begun, iteration)?;
         self.summary.extra.insert(UNCHANGED.into(), since);
+        self.keeping.refuse(&format!(
+            "nothing had changed since run {}, and nothing was read: that run is the one to replay",
+            kept.run_id
+        ));
         self.closing = Some(kept.close_loop.clone());
         self.defrag = Some(kept.defrag.clone());
         self.kept = Some(kept);
@@ -90,7 +94,7 @@ impl Run<'_> {
         else {
             return;
         };
-        self.stage(RunStage::Steps, "looking whether anything changed meanwhile");
+        self.work.progress.doing("looking whether anything changed meanwhile");
         let limits = self.limits.clone();
         let again = self.think(&limits, |work| Print::take(&work.agents));
         if !again.is_ok_and(|again| again.is_ok_and(|again| again.hash == looked.print.hash)) {

@@ -28,7 +28,7 @@ impl Ground {
     }
 
     pub(crate) fn place(&self) -> Place<'_> {
-        Place { root: self.root(), agents: self.agents() }
+        Place { root: self.root(), agents: self.agents(), outside: None }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {

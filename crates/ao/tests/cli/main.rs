@@ -64,6 +64,8 @@ mod notify;
 mod packet;
 mod prune;
 mod redact;
+mod replay;
+mod replay_council;
 mod repo;
 mod report;
 mod report_files;

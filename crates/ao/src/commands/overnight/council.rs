@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ao_contract::ConsensusPolicy;
+use ao_contract::{ConsensusPolicy, NightCouncil};
 use ao_night::council::{Council, Lane, Nonces, Patience, Seat};
 use ao_night::curator::Worker;
 use ao_runner::ledger::Limits;
@@ -56,12 +56,36 @@ pub(super) fn council(
         seats: seats.collect(),
         policy: night.consensus_policy.unwrap_or(ConsensusPolicy::Majority),
         lane: if is_creative { Lane::Creative } else { Lane::Main },
-        nonces: Nonces::new(|_| {
-            chance::nonce().map_err(|failure| Refused::NotStarted(failure.message))
-        }),
+        nonces: fresh(),
         patience: Patience::Waits,
         curator: worker(repo)?,
     }))
+}
+
+/// One runner in the place of all who were asked in a night that is run again.
+pub(super) fn swapped(
+    name: &str,
+    told: &NightCouncil,
+    repo: &Repo,
+    (global, printer): (&Global, &Printer),
+) -> Result<Council, Failure> {
+    let workshop = Workshop::open(global, printer)?;
+    let time = Night::read(&repo.root)?.council_runner_timeout.unwrap_or(TIME);
+    let chosen = workshop.choose(&[(name.to_owned(), Origin::User)]);
+    let seats: Vec<Seat> = chosen.into_iter().map(|one| seat(&workshop, one, time)).collect();
+    Ok(Council {
+        seats,
+        policy: told.policy,
+        lane: if told.creative_lane { Lane::Creative } else { Lane::Main },
+        nonces: fresh(),
+        patience: Patience::Passes,
+        // What it says of events would change them.
+        curator: None,
+    })
+}
+
+fn fresh() -> Nonces {
+    Nonces::new(|_| chance::nonce().map_err(|failure| Refused::NotStarted(failure.message)))
 }
 
 /// One that cannot be asked has its place, too: the report says why.

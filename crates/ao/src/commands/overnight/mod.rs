@@ -4,6 +4,7 @@ mod council;
 pub(crate) mod curator;
 mod packet;
 mod provenance;
+mod replay;
 mod report;
 mod start;
 mod status;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Report(report::Arguments),
     /// Print a morning packet as a brief for whoever does the work
     Packet(packet::Arguments),
+    /// Run a night again, over the corpus as it was, and compare
+    Replay(replay::Arguments),
     /// The rescues that let a regression through with a warning
     #[command(subcommand)]
     WarnOnly(warn_only::Command),
@@ -43,6 +46,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Status(arguments) => status::run(arguments, global, printer),
         Command::Report(arguments) => report::run(arguments, global, printer),
         Command::Packet(arguments) => packet::run(arguments, global, printer),
+        Command::Replay(arguments) => replay::run(arguments, global, printer),
         Command::WarnOnly(command) => warn_only::run(command, global, printer),
         Command::Curator(command) => curator::run(command, global, printer),
     }

@@ -68,7 +68,10 @@ pub(crate) fn run(
     }
     let agents = repo.agents();
     let provenance = Provenance::of(&output_dir, Some(&repo));
-    let checker = Checker::new(Place { root: &repo.root, agents: &agents }, provenance.shell());
+    let checker = {
+        let place = Place { root: &repo.root, agents: &agents, outside: None };
+        Checker::new(place, provenance.shell())
+    };
     // A commit does not wait for what a packet wants to be run.
     checker.run_commands(&packet.still_true);
     // What is checked is one generation of the corpus.

@@ -111,7 +111,7 @@ fn life(summary: &Summary, repo: Option<&Repo>) -> Run {
 pub(super) fn verdicts(summary: &Summary, repo: Option<&Repo>, shell: Shell<'_>) -> Verdicts {
     let root = repo.map_or_else(|| PathBuf::from(&summary.repo_root), Repo::canonical);
     let agents = root.join(AGENTS);
-    let checker = Checker::new(Place { root: &root, agents: &agents }, shell);
+    let checker = Checker::new(Place { root: &root, agents: &agents, outside: None }, shell);
     let packets = summary.morning_packets.iter().flatten();
     let with_checks = packets.filter(|packet| !packet.still_true.is_empty());
     with_checks

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ao_contract::{Exit, format_duration, parse_duration};
 use ao_guard::cell::Around;
+use ao_night::replay::{Memory, Retention};
 use ao_night::report::{self, Run as Life};
 use ao_night::settings::{self, Extent, Gate, Mode, Queue, Settings};
 use ao_night::{
@@ -175,12 +176,23 @@ pub(crate) fn run(
         }),
         recovered: held.recovered,
         program: program(),
+        memory: memory(&root, global)?,
     });
     drop(held.lock);
     watch.end();
     let ended = ended.map_err(|error| not_begun(&error))?;
     tell(&ended, &repo, printer);
     Ok(exit(&ended, global))
+}
+
+/// A night is kept as long as what it takes to undo one. A dry run is no night.
+fn memory(root: &Path, global: &Global) -> Result<Memory, Failure> {
+    if global.dry_run {
+        return Ok(Memory::Nothing);
+    }
+    let limits = config::Limits::read(root)?;
+    let bytes_max = limits.undo_max_mb.saturating_mul(MB);
+    Ok(Memory::Keep(Retention { days: limits.undo_days, bytes_max }))
 }
 
 /// The door, and the lock that the run holds meanwhile.
@@ -310,11 +322,11 @@ fn read_queue(file: &Path, repo: &Repo, printer: &Printer) -> Result<Queue, Fail
     Ok(Queue { items: read.items, file: inside.map(str::to_owned) })
 }
 
-fn name_of(root: &Path) -> String {
+pub(super) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned())
 }
 
-fn host(root: &Path) -> Host {
+pub(super) fn host(root: &Path) -> Host {
     let system = match std::env::consts::OS {
         "linux" => System::Linux,
         "macos" => System::MacOs,
@@ -331,7 +343,7 @@ fn host(root: &Path) -> Host {
 }
 
 /// This program, as its file and who runs it tell it from any other.
-fn program() -> Option<String> {
+pub(super) fn program() -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let file = std::env::current_exe().and_then(std::fs::metadata).ok()?;
     Some(format!(
@@ -347,7 +359,7 @@ fn program() -> Option<String> {
 }
 
 /// The three that end a run with a report; a second one ends the process at once.
-fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
+pub(super) fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
     let fail = |error: std::io::Error| {
@@ -366,7 +378,7 @@ fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn not_begun(error: &StartError) -> Failure {
+pub(super) fn not_begun(error: &StartError) -> Failure {
     let exit = match error {
         StartError::Output(bad) if bad.kind == Unfit::Busy => Exit::Deferred,
         StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,

@@ -1,0 +1,359 @@
+//! What a night learns from outside of its corpus: the clock, other files of the repository, programs.
+//!
+//! Everything of it that an artifact or a decision depends on is asked for here, by what it is for. So a
+//! night can write down what it was told, and a replay is told the same. What only a watcher sees (ticks,
+//! words of progress, the lines of the log) is not asked for here, and is never the same twice.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ao_contract::{
+    CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightLook,
+    NightReading, NightRecord,
+};
+use jiff::Timestamp;
+
+use crate::clock::Clock;
+use crate::place::Standing;
+use crate::verdict::Verdict;
+
+/// One look at both clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) at: Timestamp,
+    pub(crate) uptime: Duration,
+}
+
+impl Reading {
+    /// RFC 3339, UTC, to the second.
+    pub(crate) fn rfc3339(&self) -> String {
+        self.at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+}
+
+/// The way to everything that is not in the corpus.
+#[derive(Debug)]
+pub struct Outside {
+    clock: Clock,
+    tape: Tape,
+}
+
+#[derive(Debug)]
+enum Tape {
+    /// Nothing is kept.
+    Off,
+    Recording(Mutex<Heard>),
+    Playing(Box<Mutex<Told>>),
+}
+
+/// What was heard so far.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) readings: Vec<NightReading>,
+    pub(crate) corpora: Vec<String>,
+    pub(crate) looks: BTreeMap<String, NightLook>,
+    pub(crate) commands: Vec<NightCommand>,
+    pub(crate) keep_awake: Option<NightAwake>,
+    pub(crate) beads: Option<NightBeads>,
+    pub(crate) deferred: BTreeMap<String, String>,
+    pub(crate) clock_set: Vec<String>,
+}
+
+/// What is told again.
+#[derive(Debug)]
+struct Told {
+    readings: BTreeMap<String, VecDeque<Reading>>,
+    /// What is told to a question that was not asked then.
+    last: Option<Reading>,
+    corpora: VecDeque<String>,
+    looks: BTreeMap<String, NightLook>,
+    commands: BTreeMap<String, Verdict>,
+    keep_awake: Option<NightAwake>,
+    beads: Option<NightBeads>,
+    deferred: BTreeMap<String, String>,
+    clock_set: Vec<String>,
+    /// Where it was not the same, a line each.
+    differences: BTreeSet<String>,
+}
+
+impl Outside {
+    pub(crate) fn unkept(clock: Clock) -> Self {
+        Self { clock, tape: Tape::Off }
+    }
+
+    pub(crate) fn recording(clock: Clock) -> Self {
+        Self { clock, tape: Tape::Recording(Mutex::default()) }
+    }
+
+    /// As it was in a night.
+    pub(crate) fn playing(clock: Clock, night: &NightRecord) -> Self {
+        let mut readings: BTreeMap<String, VecDeque<Reading>> = BTreeMap::new();
+        let mut last = None;
+        for reading in &night.readings {
+            let Ok(at) = reading.at.parse::<Timestamp>() else { continue };
+            let known = Reading { at, uptime: Duration::from_nanos(reading.uptime_ns) };
+            readings.entry(reading.what.clone()).or_default().push_back(known);
+            last = Some(known);
+        }
+        let told = Told {
+            readings,
+            last,
+            corpora: night.corpora.iter().cloned().collect(),
+            looks: night.looks.iter().map(|look| (look.path.clone(), look.clone())).collect(),
+            commands: night.commands.iter().map(said).collect(),
+            keep_awake: night.keep_awake.clone(),
+            beads: night.beads.clone(),
+            deferred: night.deferred.clone(),
+            clock_set: night.clock_set.clone(),
+            differences: BTreeSet::new(),
+        };
+        Self { clock, tape: Tape::Playing(Box::new(Mutex::new(told))) }
+    }
+
+    pub(crate) fn is_playing(&self) -> bool {
+        matches!(self.tape, Tape::Playing(_))
+    }
+
+    /// What was heard; nothing is recorded after it.
+    pub(crate) fn heard(&self) -> Option<Heard> {
+        match &self.tape {
+            Tape::Recording(heard) => Some(std::mem::take(&mut *locked(heard))),
+            Tape::Off | Tape::Playing(_) => None,
+        }
+    }
+
+    /// Where a replay met something else than the night did, a line each.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        match &self.tape {
+            Tape::Playing(told) => locked(told).differences.iter().cloned().collect(),
+            Tape::Off | Tape::Recording(_) => Vec::new(),
+        }
+    }
+
+    /// Looks at the clock. `what` says what for; of several for the same the order counts.
+    pub(crate) fn reading(&self, what: &str) -> Reading {
+        let now = || Reading { at: (self.clock.now)(), uptime: (self.clock.uptime)() };
+        match &self.tape {
+            Tape::Off => now(),
+            Tape::Recording(heard) => {
+                let now = now();
+                locked(heard).readings.push(NightReading {
+                    what: what.to_owned(),
+                    at: now.at.to_string(),
+                    uptime_ns: u64::try_from(now.uptime.as_nanos()).unwrap_or(u64::MAX),
+                    extra: Extra::new(),
+                });
+                now
+            }
+            Tape::Playing(told) => {
+                let mut told = locked(told);
+                let last = told.last;
+                let known = told.readings.get_mut(what).and_then(|all| match all.len() {
+                    // Asked more often than then: the time stands still.
+                    0 | 1 => all.front().copied(),
+                    _ => all.pop_front(),
+                });
+                known.or(last).unwrap_or_else(now)
+            }
+        }
+    }
+
+    /// The corpus as an attempt of an iteration read it.
+    pub(crate) fn corpus(&self, hash: impl FnOnce() -> String) {
+        match &self.tape {
+            Tape::Off => {}
+            Tape::Recording(heard) => {
+                let hash = hash();
+                locked(heard).corpora.push(hash);
+            }
+            Tape::Playing(told) => {
+                let hash = hash();
+                let mut told = locked(told);
+                if told.corpora.pop_front().is_some_and(|then| then != hash) {
+                    let why = "an iteration read another corpus than then: somebody changed it \
+                               while the night went on, or the edits before differ";
+                    told.differences.insert(why.into());
+                }
+            }
+        }
+    }
+
+    /// What is at a path of the repository.
+    pub(crate) fn stands(
+        &self,
+        path: &str,
+        look: impl FnOnce() -> Result<Standing, String>,
+    ) -> Result<Standing, String> {
+        match &self.tape {
+            Tape::Off => look(),
+            Tape::Recording(heard) => {
+                let stands = look();
+                let mut heard = locked(heard);
+                heard.looks.entry(path.to_owned()).or_insert_with(|| seen(path, &stands));
+                stands
+            }
+            Tape::Playing(told) => {
+                let known = locked(told).looks.get(path).map(standing);
+                known.unwrap_or_else(look)
+            }
+        }
+    }
+
+    /// What a file of the repository holds. It is not kept: a replay says if it is another one by now.
+    pub(crate) fn read(
+        &self,
+        path: &str,
+        read: impl FnOnce() -> Result<Option<Vec<u8>>, String>,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let bytes = read();
+        let hash = || match &bytes {
+            Ok(Some(bytes)) => Some(blake3::hash(bytes).to_hex().to_string()),
+            Ok(None) | Err(_) => None,
+        };
+        match &self.tape {
+            Tape::Off => {}
+            Tape::Recording(heard) => {
+                let stands = match &bytes {
+                    Ok(Some(bytes)) => Ok(Standing::File { bytes: bytes.len() as u64 }),
+                    Ok(None) => Ok(Standing::Nothing),
+                    Err(why) => Err(why.clone()),
+                };
+                let mut heard = locked(heard);
+                let look = heard.looks.entry(path.to_owned());
+                look.or_insert_with(|| seen(path, &stands)).hash = hash();
+            }
+            Tape::Playing(told) => {
+                let mut told = locked(told);
+                let is_other = told.looks.get(path).is_some_and(|then| then.hash != hash());
+                if is_other {
+                    let path = ao_tree::shown(path);
+                    told.differences.insert(format!("{path} is another file than it was then"));
+                }
+            }
+        }
+        bytes
+    }
+
+    /// What the command of a check says.
+    pub(crate) fn command(&self, command: &str, run: impl FnOnce() -> Verdict) -> Verdict {
+        match &self.tape {
+            Tape::Off => run(),
+            Tape::Recording(heard) => {
+                let verdict = run();
+                locked(heard).commands.push(NightCommand {
+                    command: command.to_owned(),
+                    verdict: match &verdict {
+                        Verdict::True => CommandVerdict::True,
+                        Verdict::Done(_) => CommandVerdict::Done,
+                        Verdict::NotChecked(_) => CommandVerdict::NotChecked,
+                    },
+                    why: verdict.why().map(str::to_owned),
+                    extra: Extra::new(),
+                });
+                verdict
+            }
+            Tape::Playing(told) => {
+                let known = locked(told).commands.get(command).cloned();
+                known.unwrap_or_else(|| Verdict::NotChecked("it was not run then".into()))
+            }
+        }
+    }
+
+    /// What keeps the machine awake.
+    pub(crate) fn awake(&self, look: impl FnOnce() -> NightAwake) -> NightAwake {
+        match &self.tape {
+            Tape::Off => look(),
+            Tape::Recording(heard) => {
+                let awake = look();
+                locked(heard).keep_awake = Some(awake.clone());
+                awake
+            }
+            Tape::Playing(told) => locked(told).keep_awake.clone().unwrap_or_else(look),
+        }
+    }
+
+    /// What comes of the beads.
+    pub(crate) fn beads(&self, sync: impl FnOnce() -> NightBeads) -> NightBeads {
+        match &self.tape {
+            Tape::Off => sync(),
+            Tape::Recording(heard) => {
+                let beads = sync();
+                locked(heard).beads = Some(beads.clone());
+                beads
+            }
+            // No program is started, whatever the record lacks.
+            Tape::Playing(told) => locked(told).beads.clone().unwrap_or_else(|| NightBeads {
+                status: ao_contract::StepStatus::Skipped,
+                note: "not asked then".into(),
+                linked: 0,
+                beads: BTreeMap::new(),
+                extra: Extra::new(),
+            }),
+        }
+    }
+
+    /// Why a runner is not asked, if it is not.
+    pub(crate) fn deferred(
+        &self,
+        runner: &str,
+        look: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        match &self.tape {
+            Tape::Off => look(),
+            Tape::Recording(heard) => look().inspect_err(|why| {
+                locked(heard).deferred.insert(runner.to_owned(), why.clone());
+            }),
+            Tape::Playing(told) => {
+                locked(told).deferred.get(runner).map_or(Ok(()), |why| Err(why.clone()))
+            }
+        }
+    }
+
+    /// Each time that the clock was set.
+    pub(crate) fn clock_set(&self, look: impl FnOnce() -> Vec<String>) -> Vec<String> {
+        match &self.tape {
+            Tape::Off => look(),
+            Tape::Recording(heard) => {
+                let set = look();
+                locked(heard).clock_set.clone_from(&set);
+                set
+            }
+            Tape::Playing(told) => locked(told).clock_set.clone(),
+        }
+    }
+}
+
+/// Whoever panicked with it left it whole: each change is one value.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn said(command: &NightCommand) -> (String, Verdict) {
+    let why = || command.why.clone().unwrap_or_default();
+    let verdict = match command.verdict {
+        CommandVerdict::True => Verdict::True,
+        CommandVerdict::Done => Verdict::Done(why()),
+        CommandVerdict::NotChecked => Verdict::NotChecked(why()),
+    };
+    (command.command.clone(), verdict)
+}
+
+fn seen(path: &str, stands: &Result<Standing, String>) -> NightLook {
+    let (found, bytes, why) = match stands {
+        Ok(Standing::Nothing) => (LookFound::Nothing, None, None),
+        Ok(Standing::Folder) => (LookFound::Folder, None, None),
+        Ok(Standing::File { bytes }) => (LookFound::File, Some(*bytes), None),
+        Err(why) => (LookFound::Refused, None, Some(why.clone())),
+    };
+    NightLook { path: path.to_owned(), found, bytes, why, hash: None, extra: Extra::new() }
+}
+
+fn standing(look: &NightLook) -> Result<Standing, String> {
+    match look.found {
+        LookFound::Nothing => Ok(Standing::Nothing),
+        LookFound::Folder => Ok(Standing::Folder),
+        LookFound::File => Ok(Standing::File { bytes: look.bytes.unwrap_or_default() }),
+        LookFound::Refused => Err(look.why.clone().unwrap_or_default()),
+    }
+}
