@@ -13,7 +13,7 @@ use crate::awake::Wish;
 use crate::clock::Clock;
 use crate::council::Council;
 use crate::output::{LOG, Output};
-use crate::settings::{Gate, Mode, Settings};
+use crate::settings::{Gate, LongHaul, Mode, Settings};
 
 const MODE: &str = "dream.local-bedtime";
 const WARN_ONLY: &str = "warn_only";
@@ -116,6 +116,10 @@ fn steps(settings: &Settings) -> Vec<Step> {
     ];
     if !settings.goal.is_empty() {
         steps.push((StepName::KnowledgeBrief, Some(brief)));
+    }
+    if settings.long_haul != LongHaul::Off {
+        steps.push((StepName::KnowledgeBriefFallback, None));
+        steps.push((StepName::PacketCorroboration, None));
     }
     steps.push((StepName::MorningPackets, None));
     steps.push((StepName::BeadSync, None));

@@ -59,12 +59,14 @@ fn run_is_start_flag_for_flag() {
         "--warn-only=false",
         "--checkpoint-max-mb",
         "9",
+        "--long-haul",
     ];
     let told: Value = night.repo.run(&start).expect(0).json();
     assert_eq!(told["summary"]["goal"], "calm");
     assert_eq!(told["summary"]["runtime"]["effective_timeout"], "45s");
     assert_eq!(told["summary"]["warn_only"], false);
-    for flag in [&["--runner", "claude"][..], &["--creative-lane"], &["--long-haul"]] {
+    assert_eq!(told["summary"]["long_haul"]["enabled"], true);
+    for flag in [&["--runner", "claude"][..], &["--creative-lane"]] {
         let refused = night.run(flag).expect(2);
         assert!(
             refused.stderr.contains(flag[0]) && refused.stderr.contains("no runners"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ao_contract::{Exit, format_duration, parse_duration};
 use ao_guard::cell::Around;
 use ao_night::report::{self, Run as Life};
-use ao_night::settings::{self, Extent, Gate, Mode, Queue, Settings};
+use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
 use ao_night::{
     Clock, Ended, Host, Order, Resume, Shell, StartError, System, Template, Unfit, Wish,
 };
@@ -49,6 +49,7 @@ Examples:
   ao --dry-run overnight start --max-iterations 1
   ao overnight start --queue tonight.md --warn-only=false
   ao overnight start --full
+  ao overnight start --long-haul --run-timeout 4h
   ao overnight start --resume"
 )]
 pub(crate) struct Arguments {
@@ -91,7 +92,8 @@ pub(crate) struct Arguments {
     /// The most that the checkpoints of the run may store, in MB (default: 512)
     #[arg(long, value_name = "N")]
     checkpoint_max_mb: Option<u64>,
-    /// Spend more time on packets; needs runners
+    /// If the first packet's confidence is below high, look for what else speaks for the packets, for
+    /// an hour at most
     #[arg(long)]
     long_haul: bool,
     /// Read and measure everything, also what is unchanged since a night that had nothing to do
@@ -214,9 +216,6 @@ fn refuse_runners(arguments: &Arguments, night: &Night) -> Result<(), Failure> {
     if arguments.creative_lane || night.creative_lane {
         return Err(refuse("--creative-lane"));
     }
-    if arguments.long_haul {
-        return Err(refuse("--long-haul"));
-    }
     Ok(())
 }
 
@@ -281,6 +280,11 @@ fn resolve(
         promote_after: settings::PROMOTE_AFTER,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
         extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
+        long_haul: if arguments.long_haul {
+            LongHaul::On { limit: settings::LONG_HAUL_LIMIT }
+        } else {
+            LongHaul::Off
+        },
     })
 }
 
