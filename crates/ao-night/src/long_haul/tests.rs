@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ao_contract::{Level, MorningPacket, Open, SupportKind};
+use ao_contract::{Fitness, Level, MorningPacket, Open, SupportKind};
 use ao_corpus::SEARCHED;
 use ao_corpus::index::{Keep, Place as Searched};
 use serde_json::json;
@@ -52,6 +52,10 @@ impl Ground {
     }
 
     fn probed(&self, packet: &mut MorningPacket) -> ao_contract::PacketProbe {
+        self.probed_with(packet, &Facts::default())
+    }
+
+    fn probed_with(&self, packet: &mut MorningPacket, facts: &Facts) -> ao_contract::PacketProbe {
         let root = self.dir.path();
         let agents = root.join(".agents");
         let searched = Searched {
@@ -62,7 +66,7 @@ impl Ground {
         };
         let looked = look(&searched, std::slice::from_ref(packet)).unwrap();
         let place = Place { root, agents: Path::new(&agents) };
-        probe(&looked, (0, packet), place, &Facts::default())
+        probe(&looked, (0, packet), place, facts)
     }
 }
 
@@ -199,4 +203,47 @@ fn what_the_night_saw_is_not_attested_by_entries() {
     let kinds: Vec<_> = told.supports.iter().map(|one| *one.kind.known().unwrap()).collect();
     assert_eq!((level(&low), kinds), (Level::Low, vec![SupportKind::Finding]), "{told:?}");
     assert_eq!(told.not_counted.len(), 2, "{told:?}");
+}
+
+fn fitness(values: &serde_json::Value) -> Option<Fitness> {
+    Some(serde_json::from_value(values.clone()).unwrap())
+}
+
+/// What the night measured and saw speaks for what others asked for, and never for itself.
+#[test]
+fn results_of_the_night_speak_for_a_packet() {
+    let ground = Ground::new();
+    ground.entry("learnings/own", "source: mine", "Nothing of it is in here.");
+    let defrag = json!({
+        "schema_version": 1, "status": "nothing-to-do", "merges": [], "prunes": [], "kept": [],
+        "review": [{ "one": "learnings/own.md", "other": "learnings/other-1.md", "stems": 0.8, "pairs": 0.7,
+            "why": "they claim different things" }],
+        "oscillations": [], "cycles_unread": 0
+    });
+    let facts = |before: f64, after: f64| Facts {
+        defrag: Some(serde_json::from_value(defrag.clone()).unwrap()),
+        health: None,
+        before: fitness(&json!({ "retrieval": before })),
+        after: fitness(&json!({ "retrieval": after })),
+    };
+    let asked = |source: &str| {
+        let title = "Raise the retrieval of relay notes";
+        let more = json!({ "title": title, "source": source, "target_files": [".agents/learnings/own.md"] });
+        packet(Level::Low, &more)
+    };
+    let told = |source: &str, before: f64, after: f64| {
+        let mut packet = asked(source);
+        let told = ground.probed_with(&mut packet, &facts(before, after));
+        let said = told.supports.iter().map(|one| (*one.kind.known().unwrap(), one.at.clone()));
+        (level(&packet), said.collect::<Vec<_>>())
+    };
+    let seen = (SupportKind::Night, ".agents/learnings/own.md".to_owned());
+    let figure = (SupportKind::Metric, "retrieval".to_owned());
+    // It fell, or it is low; a figure that is well says nothing.
+    let both = vec![seen.clone(), figure];
+    assert_eq!(told("next-work", 0.9, 0.8), (Level::Medium, both.clone()));
+    assert_eq!(told("finding", 0.4, 0.4), (Level::Medium, both));
+    assert_eq!(told("next-work", 0.9, 0.9), (Level::Low, vec![seen]));
+    assert_eq!(told("night", 0.9, 0.4), (Level::Low, Vec::new()));
+    assert_eq!(told("synthesized", 0.4, 0.4), (Level::Low, Vec::new()));
 }
