@@ -8,6 +8,8 @@ const STEMS_MIN: usize = 8;
 /// Of the pairs of neighbouring stems of the shorter text, this share in both makes one a quotation of
 /// the other, whatever else the longer one has.
 const QUOTED_MIN: f64 = 0.5;
+/// Of a text with fewer pairs all of them: two words side by side are no quotation.
+const FEW_PAIRS: usize = 4;
 
 /// What of an entry's text is compared.
 pub(super) fn features(entry: &Entry) -> Features {
@@ -28,7 +30,7 @@ pub(super) fn is_quotation(one: &Features, other: &Features) -> bool {
     let shared = one.pairs.iter().filter(|pair| other.pairs.binary_search(pair).is_ok()).count();
     #[expect(clippy::cast_precision_loss, reason = "sets of words are far smaller than 2^52")]
     let share = if least == 0 { 0.0 } else { shared as f64 / least as f64 };
-    share >= QUOTED_MIN
+    share >= if least < FEW_PAIRS { 1.0 } else { QUOTED_MIN }
 }
 
 #[cfg(test)]
@@ -50,5 +52,11 @@ mod tests {
         let own = "Our mail relay waited: no lease was given while a checksum was made by the gate of lint";
         assert!(!is_quotation(&packet, &Features::of([own])));
         assert!(!is_quotation(&Features::of(["one"]), &Features::of(["one"])));
+        let few = Features::of(["Renew the lease early"]);
+        assert!(is_quotation(&few, &Features::of(["We renew a lease early, said somebody"])));
+        assert!(!is_quotation(
+            &few,
+            &Features::of(["Whoever would renew a lease has to be awake"])
+        ));
     }
 }

@@ -16,19 +16,19 @@ pub(super) struct Own {
     /// Paths beneath `.agents/`.
     pub(super) paths: BTreeSet<String>,
     origin: Origin,
-    /// Its own words first, then those of the entries that it is made from.
+    /// Its own words, line by line and as a whole, and those of the entries that it is made from.
     texts: Vec<Features>,
 }
 
 impl Own {
     pub(super) fn of(packet: &MorningPacket, tree: &Tree) -> Self {
         let paths = paths(packet);
-        let said = std::iter::once(&packet.title).chain(&packet.evidence).map(String::as_str);
-        let mut own = Self {
-            texts: vec![Features::of(said)],
-            origin: Origin::default(),
-            paths: BTreeSet::new(),
-        };
+        let lines = packet.evidence.iter().map(String::as_str);
+        let said: Vec<&str> = std::iter::once(subject(packet)).chain(lines).collect();
+        // Whoever repeats one line of many repeats little of the whole.
+        let mut texts: Vec<Features> = said.iter().map(|line| Features::of([*line])).collect();
+        texts.push(Features::of(said));
+        let mut own = Self { texts, origin: Origin::default(), paths: BTreeSet::new() };
         for path in &paths {
             own.origin.add(Origin::named(path));
             if let Some(entry) = tree.entry(path) {

@@ -162,8 +162,11 @@ fn one_witness_with_two_faces_is_one() {
         for (name, header, text) in entries {
             ground.entry(&format!("research/{name}"), header, text);
         }
-        let own =
-            json!({ "still_true": [{ "kind": "finding-open", "finding": "findings/f-own.md" }] });
+        let evidence = [
+            ".agents/rpi/next-work.jsonl line 1, item 1",
+            "a line that no entry of them repeats anywhere",
+        ];
+        let own = json!({ "evidence": evidence, "still_true": [{ "kind": "finding-open", "finding": "findings/f-own.md" }] });
         let mut medium = packet(Level::Medium, &own);
         let told = ground.probed(&mut medium);
         assert_eq!(level(&medium), Level::Medium, "{what}: {told:?}");
