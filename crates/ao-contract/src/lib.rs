@@ -17,6 +17,7 @@
 //! corpus, which others write too, so are nulls.
 
 mod brief;
+mod briefing_fallback;
 mod budget;
 mod cassette;
 mod certificate;
@@ -25,6 +26,7 @@ mod closing;
 mod confidence;
 mod config;
 mod conflict;
+mod corroboration;
 mod council;
 mod curator;
 mod curator_answer;
@@ -73,6 +75,7 @@ mod work;
 mod yields;
 
 pub use brief::{BriefSource, KnowledgeBrief};
+pub use briefing_fallback::BriefingFallback;
 pub use budget::WarnOnlyBudget;
 pub use cassette::{
     CassetteBudget, CassetteFailure, CassetteForm, CassetteLine, CassetteRefusal, CassetteUsage,
@@ -90,6 +93,9 @@ pub use config::{
     SchedulerMode, Tier, TrustConfig, UndoConfig, unknown_keys,
 };
 pub use conflict::{Conflict, Conflicts};
+pub use corroboration::{
+    Corroboration, NotCounted, PacketCorroboration, PacketProbe, Support, SupportKind,
+};
 pub use council::{
     CouncilPacket, EventOpinion, EventReview, EventVerdict, RecommendedKind, RunnerReport,
     Synthesis,
@@ -122,7 +128,7 @@ pub use iteration::{Iteration, IterationStatus};
 pub use learning::{Learning, Maturity};
 pub use ledger::{LedgerEvent, LedgerLine, Money, Settlement};
 pub use lenient::{KeepsUnknown, read_leniently};
-pub use long_haul::LongHaul;
+pub use long_haul::{HaulProbe, HaulProbeKind, LongHaul};
 pub use marker::{Marker, MarkerFormat, MarkerState, Slot, SlotKind};
 pub use maybe::Maybe;
 pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};

@@ -121,6 +121,9 @@ pub struct NightSettings {
     pub promote_after_ms: u64,
     /// Whether everything was read and measured, changed or not.
     pub full: bool,
+    /// How long the long haul might last, in milliseconds; absent if none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_haul_ms: Option<u64>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

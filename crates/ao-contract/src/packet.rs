@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Check, Extra, Level, Open, SchemaVersion, Severity, WorkType};
+use crate::{Check, Corroboration, Extra, Level, Open, SchemaVersion, Severity, WorkType};
 
 /// Where a packet comes from, the strongest first.
 #[derive(
@@ -72,6 +72,9 @@ pub struct MorningPacket {
     /// What must hold for it to be worth doing still. `ao` looks again whenever it shows the packet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub still_true: Vec<Check>,
+    /// Why its confidence is higher than its source gave it; absent if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corroboration: Option<Corroboration>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

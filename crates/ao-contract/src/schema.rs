@@ -13,12 +13,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config, Conflicts, CouncilPacket,
-    CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint, CuratorSeeds, CuratorWorker, Cycle,
-    DeferredRunners, Defrag, DreamScape, Edits, EventLine, EventReview, Extra, Finding, GuardLine,
-    GuardManifest, Harvest, HistoryLine, Iteration, KnowledgeBrief, Learning, LedgerLine, Marker,
-    MetricsHealth, MorningPacket, NextWork, NightRecord, Notification, PacketIndex, Provenance,
-    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
+    BriefingFallback, CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config,
+    Conflicts, CouncilPacket, CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint,
+    CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits, EventLine,
+    EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine, Iteration,
+    KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket, NextWork,
+    NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Record,
+    RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
     WarnOnlyBudget,
 };
 
@@ -91,15 +92,17 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 48] = [
+const FORMATS: [Format; 50] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
     format!("settled", Settled, Ao),
     format!("knowledge-brief", KnowledgeBrief, Ao),
+    format!("briefing-fallback", BriefingFallback, Ao),
     format!("iteration", Iteration, Ao),
     format!("morning-packet", MorningPacket, Ao),
     format!("morning-packets", PacketIndex, Ao),
+    format!("packet-corroboration", PacketCorroboration, Ao),
     format!("council-packet", CouncilPacket, Ao),
     format!("runner-report", RunnerReport, Others),
     format!("event-review", EventReview, Others),

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Check, MorningPacket};
+use ao_contract::{Check, Corroboration, MorningPacket, Support};
 use ao_tree::shown;
 
 use crate::artifacts::{escaped, fence_length, word};
@@ -37,11 +37,20 @@ pub fn brief(packet: &MorningPacket, verdicts: &[Verdict]) -> String {
     );
     block(&mut text, "Why now", std::slice::from_ref(&packet.why_now));
     block(&mut text, "Evidence", &packet.evidence);
+    let spoke: Vec<String> = packet.corroboration.iter().flat_map(supports).collect();
+    block(&mut text, "What else speaks for it", &spoke);
     block(&mut text, "Files to look at first", &packet.target_files);
     block(&mut text, "Tests that may be about it (a guess by their names)", &packet.likely_tests);
     still_true(&mut text, packet, verdicts);
     done_means(&mut text, packet);
     text
+}
+
+/// What raised the packet's confidence, a line each.
+fn supports(why: &Corroboration) -> Vec<String> {
+    let line =
+        |support: &Support| format!("{} {}: {}", word(&support.kind), support.at, support.says);
+    why.supports.iter().map(line).collect()
 }
 
 fn block(text: &mut String, heading: &str, lines: &[String]) {

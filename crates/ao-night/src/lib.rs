@@ -21,6 +21,7 @@ mod held;
 mod host;
 mod iteration;
 mod judge;
+mod long_haul;
 mod output;
 mod outside;
 mod packets;

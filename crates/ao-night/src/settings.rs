@@ -13,6 +13,8 @@ pub const RUN_TIMEOUT: Duration = Duration::from_hours(8);
 pub const RUN_TIMEOUT_MAX: Duration = Duration::from_hours(48);
 pub const PLATEAU_EPSILON: f64 = 0.01;
 pub const PLATEAU_WINDOW: u32 = 2;
+/// A long haul ends after this time, and with the run before it.
+pub const LONG_HAUL_LIMIT: Duration = Duration::from_hours(1);
 /// How old a pending learning must be before a night promotes it.
 pub const PROMOTE_AFTER: Duration = Duration::from_hours(24);
 
@@ -31,6 +33,16 @@ pub enum Mode {
     Real,
     /// Everything is done but the commit.
     DryRun,
+}
+
+/// Whether a night that is not sure of its first packet looks further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongHaul {
+    Off,
+    /// For so long at most, and never past the time of the run.
+    On {
+        limit: Duration,
+    },
 }
 
 /// How much is made again.
@@ -70,4 +82,5 @@ pub struct Settings {
     pub promote_after: Duration,
     pub mode: Mode,
     pub extent: Extent,
+    pub long_haul: LongHaul,
 }

@@ -114,6 +114,7 @@ impl<'a> Draft<'a> {
             source: Some(lead.source().into()),
             queue_item: self.queue_item,
             still_true: self.checks,
+            corroboration: None,
             extra: Extra::new(),
         };
         packet.morning_command = sources.command.fill(&packet);

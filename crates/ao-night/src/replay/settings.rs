@@ -8,7 +8,7 @@ use ao_corpus::harvest::{Source, SourceForm};
 
 use super::corpus::numbers;
 use crate::queue::QueueItem;
-use crate::settings::{Extent, Gate, Mode, Queue, Settings};
+use crate::settings::{Extent, Gate, LongHaul, Mode, Queue, Settings};
 use crate::{Template, Wish};
 
 /// As it is kept.
@@ -33,6 +33,10 @@ pub(crate) fn told(settings: &Settings) -> NightSettings {
         harvest: harvest.map(|(source, place)| source_told(source, place)).collect(),
         promote_after_ms: milliseconds(settings.promote_after),
         full: settings.extent == Extent::Everything,
+        long_haul_ms: match settings.long_haul {
+            LongHaul::Off => None,
+            LongHaul::On { limit } => Some(milliseconds(limit)),
+        },
         extra: Extra::new(),
     }
 }
@@ -73,6 +77,9 @@ pub(super) fn settings(
         mode: Mode::Real,
         // A night that is kept read everything.
         extent: Extent::Everything,
+        long_haul: told
+            .long_haul_ms
+            .map_or(LongHaul::Off, |limit| LongHaul::On { limit: Duration::from_millis(limit) }),
     })
 }
 

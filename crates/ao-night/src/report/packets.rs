@@ -57,6 +57,13 @@ fn item(facts: &Facts<'_>, packet: &MorningPacket) -> Item {
     let (evidence, left) = first(&packet.evidence, EVIDENCE_MAX);
     inner.extend(evidence.iter().map(|one| vec![strong("Evidence:"), words(" "), text(one)]));
     inner.extend(more(left, "pieces of evidence"));
+    if let Some(why) = &packet.corroboration {
+        let before = word(&why.confidence_before);
+        inner.push(vec![
+            strong("Corroborated:"),
+            words(&format!(" {} before, raised by {} supports", before, why.supports.len())),
+        ]);
+    }
     inner.extend(paths("Look at:", &packet.target_files));
     inner.extend(paths("Test with:", &packet.likely_tests));
     if let Some(bead) = &packet.bead_id {

@@ -33,6 +33,11 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Whether the first move was refined; nothing if nobody was asked.
+    pub(super) fn is_refined(&self) -> Option<bool> {
+        (self.completed + self.failed > 0).then(|| self.delta == REFINED)
+    }
+
     pub(super) fn count(self, yields: &mut Yield) {
         yields.council_completed_count = self.completed;
         yields.council_failed_count = self.failed;

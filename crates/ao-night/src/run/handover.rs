@@ -73,13 +73,15 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the packets down, and brings them to the beads and the work queue.
+    /// Writes the packets down, and brings them to the beads and the work queue. `before` are those that
+    /// stood before the last pass over them; without one, those that stood in a queue.
     pub(super) fn hand_over(
         &mut self,
         mut gathered: Gathered,
         asked: Asked,
+        before: Option<Vec<MorningPacket>>,
     ) -> Result<(), Stopped> {
-        let before = queued(&gathered.packets);
+        let before = before.unwrap_or_else(|| queued(&gathered.packets));
         self.write_packets(&gathered);
         self.bead_step(&mut gathered)?;
         self.sync_queue(&gathered);

@@ -6,6 +6,7 @@ mod council;
 mod earlier;
 mod end;
 mod handover;
+mod long_haul;
 mod plan;
 mod put;
 mod records;

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::awake::Wish;
 use crate::council::Council;
 use crate::output::{LOG, Output};
-use crate::settings::{Gate, Mode, Settings};
+use crate::settings::{Gate, LongHaul, Mode, Settings};
 
 const MODE: &str = "dream.local-bedtime";
 const WARN_ONLY: &str = "warn_only";
@@ -114,6 +114,10 @@ fn steps(settings: &Settings) -> Vec<Step> {
     ];
     if !settings.goal.is_empty() {
         steps.push((StepName::KnowledgeBrief, Some(brief)));
+    }
+    if settings.long_haul != LongHaul::Off {
+        steps.push((StepName::KnowledgeBriefFallback, None));
+        steps.push((StepName::PacketCorroboration, None));
     }
     steps.push((StepName::MorningPackets, None));
     steps.push((StepName::BeadSync, None));

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use ao_contract::{
-    CloseLoop, DefragStatus, Extra, MetricsHealth, RetrievalBench, RunStage, StepName, StepStatus,
+    CloseLoop, DefragStatus, Extra, KnowledgeBrief, MetricsHealth, RetrievalBench, RunStage,
+    StepName, StepStatus,
 };
 use ao_corpus::health::{Told, health};
 use ao_corpus::{Corpus, Logs, SEARCHED};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::background::Halt;
+use super::background::{Halt, Limits};
 use super::{Run, Stopped};
 use crate::dreamscape::{Readings, Survey};
 use crate::iteration::{Measured, Work, fault, measure_live};
@@ -25,12 +26,13 @@ impl Run<'_> {
         self.health_step()?;
         self.retrieval_step();
         self.brief_step()?;
-        let gathered = self.gather_step()?;
+        let mut gathered = self.gather_step()?;
+        let mut hauled = self.long_haul(gathered.as_mut())?;
         let first = gathered.as_ref().and_then(|gathered| gathered.packets.first());
-        let asked =
-            self.council_steps(&first.map(|packet| packet.title.clone()).unwrap_or_default())?;
+        let first_move = first.map(|packet| packet.title.clone()).unwrap_or_default();
+        let asked = self.council_after(&mut hauled, &first_move)?;
         if let Some(gathered) = gathered {
-            self.hand_over(gathered, asked)?;
+            self.hand_over(gathered, asked, hauled.before)?;
         }
         self.landscape()
     }
@@ -43,15 +45,26 @@ impl Run<'_> {
     ) -> Result<Option<Result<T, String>>, Stopped> {
         self.stage(RunStage::Steps, &name.to_string());
         let limits = self.limits.clone();
+        let done = self.work_within(&limits, name, work)?;
+        if done.is_none() {
+            self.end_step(name, StepStatus::Skipped, Some("the time ended".into()));
+        }
+        Ok(done)
+    }
+
+    /// Thinks a part of a step out. `None` if its time was over.
+    pub(super) fn work_within<T: Send + 'static>(
+        &mut self,
+        limits: &Limits,
+        name: &StepName,
+        work: impl FnOnce(&Work) -> Result<T, String> + Send + 'static,
+    ) -> Result<Option<Result<T, String>>, Stopped> {
         let place = name.to_string();
-        match self.think(&limits, move |shared| fault(&place).and_then(|()| work(shared))) {
+        match self.think(limits, move |shared| fault(&place).and_then(|()| work(shared))) {
             Ok(done) => Ok(Some(done)),
             Err(Halt::Panic(why)) => Ok(Some(Err(format!("panicked: {why}")))),
             Err(Halt::Signal(signal)) => Err(Stopped::Signal(signal)),
-            Err(Halt::Time) => {
-                self.end_step(name, StepStatus::Skipped, Some("the time ended".into()));
-                Ok(None)
-            }
+            Err(Halt::Time) => Ok(None),
         }
     }
 
@@ -285,12 +298,16 @@ fn healthy(work: &Work, known: Option<Measured>) -> Result<Healthy, String> {
     Ok(Healthy { health, measured: Some(measured), survey: Some(survey) })
 }
 
-fn brief(work: &Work, goal: &str) -> Result<ao_contract::KnowledgeBrief, String> {
-    let place = ao_corpus::index::Place {
+pub(super) fn brief(work: &Work, goal: &str) -> Result<KnowledgeBrief, String> {
+    ao_corpus::brief::brief(&searched(work), goal, BRIEF_TOKENS, BRIEF_ENTRIES)
+}
+
+/// The corpus, to be asked. What is read for that is not written down.
+pub(super) fn searched(work: &Work) -> ao_corpus::index::Place {
+    ao_corpus::index::Place {
         agents: work.agents.clone(),
         folders: SEARCHED.iter().map(|folder| (*folder).to_owned()).collect(),
         now_ns: i64::try_from(work.outside.reading("brief").at.as_nanosecond()).unwrap_or(i64::MAX),
         keep: ao_corpus::index::Keep::No,
-    };
-    ao_corpus::brief::brief(&place, goal, BRIEF_TOKENS, BRIEF_ENTRIES)
+    }
 }

@@ -9,3 +9,4 @@
 mod awake;
 mod beads;
 mod bed;
+mod long_haul;

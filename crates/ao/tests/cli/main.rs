@@ -43,6 +43,7 @@ mod harvest;
 mod house;
 mod knowledge;
 mod lock;
+mod long_haul;
 mod lookup;
 mod marker;
 mod merge;

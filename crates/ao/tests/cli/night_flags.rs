@@ -59,11 +59,13 @@ fn run_is_start_flag_for_flag() {
         "--warn-only=false",
         "--checkpoint-max-mb",
         "9",
+        "--long-haul",
     ];
     let told: Value = night.repo.run(&start).expect(0).json();
     assert_eq!(told["summary"]["goal"], "calm");
     assert_eq!(told["summary"]["runtime"]["effective_timeout"], "45s");
     assert_eq!(told["summary"]["warn_only"], false);
+    assert_eq!(told["summary"]["long_haul"]["enabled"], true);
     let refused = night.run(&["--creative-lane"]).expect(2);
     assert!(refused.stderr.contains("nobody to ask"), "{refused}");
     night.run(&["--runner", "claude", "--creative-lane"]).expect(0);

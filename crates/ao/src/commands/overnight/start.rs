@@ -9,7 +9,7 @@ use ao_contract::{Exit, format_duration, parse_duration};
 use ao_guard::cell::Around;
 use ao_night::replay::{Memory, Retention};
 use ao_night::report::{self, Run as Life};
-use ao_night::settings::{self, Extent, Gate, Mode, Queue, Settings};
+use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
 use ao_night::{
     Clock, Ended, Host, Order, Resume, Shell, StartError, System, Template, Unfit, Wish,
 };
@@ -52,6 +52,7 @@ Examples:
   ao overnight start --queue tonight.md --warn-only=false
   ao overnight start --runner claude --runner ollama --creative-lane
   ao overnight start --full
+  ao overnight start --long-haul --run-timeout 4h
   ao overnight start --resume"
 )]
 pub(crate) struct Arguments {
@@ -94,7 +95,8 @@ pub(crate) struct Arguments {
     /// The most that the checkpoints of the run may store, in MB (default: 512)
     #[arg(long, value_name = "N")]
     checkpoint_max_mb: Option<u64>,
-    /// Spend more time on packets; not in this version
+    /// If the first packet's confidence is below high, look for what else speaks for the packets, for
+    /// an hour at most
     #[arg(long)]
     long_haul: bool,
     /// Read and measure everything, also what is unchanged since a night that had nothing to do
@@ -140,7 +142,6 @@ pub(crate) fn run(
         .hint("nothing was begun; start the night outside: it makes cells for what it runs"));
     }
     let night = Night::read(&Repo::find(global)?.root)?;
-    refuse_long_haul(arguments)?;
     let repo = Repo::find(global)?;
     if !repo.agents().is_dir() {
         let message = format!("no .agents/ in {}", repo.root.display());
@@ -223,14 +224,6 @@ impl Held {
     }
 }
 
-fn refuse_long_haul(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.long_haul {
-        return Err(Failure::usage("--long-haul: this version has no long haul; it comes later")
-            .hint("leave it out: the whole night works without it"));
-    }
-    Ok(())
-}
-
 /// Flags over environment over repository over home over defaults.
 fn resolve(
     arguments: &Arguments,
@@ -292,6 +285,11 @@ fn resolve(
         promote_after: settings::PROMOTE_AFTER,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
         extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
+        long_haul: if arguments.long_haul {
+            LongHaul::On { limit: settings::LONG_HAUL_LIMIT }
+        } else {
+            LongHaul::Off
+        },
     })
 }
 
