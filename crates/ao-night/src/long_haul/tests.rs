@@ -22,6 +22,9 @@ const CLOCKS: &str = "Clocks that jump make any lease short; what a quorum would
     no relay waits.";
 const ALIKE: [&str; 3] = [OUTAGE, LEASES, CLOCKS];
 
+/// The name of an entry, its header and its text.
+type Written<'a> = (&'a str, &'a str, &'a str);
+
 struct Ground {
     dir: tempfile::TempDir,
 }
@@ -123,7 +126,7 @@ fn one_witness_with_two_faces_is_one() {
         quoting("Much else was written down in that week by whoever had the time for writing."),
         quoting("Somebody noted this on another day and put a whole lot of further words there."),
     );
-    let cases: [(&str, [(&str, &str, &str); 2]); 10] = [
+    let cases: [(&str, [Written<'_>; 2]); 10] = [
         (
             "one session",
             [("a", "source_session: s-1", OUTAGE), ("b", "source_session: s-1", LEASES)],
@@ -208,8 +211,8 @@ fn what_the_night_saw_is_not_attested_by_entries() {
     assert_eq!(told.not_counted.len(), 2, "{told:?}");
 }
 
-fn fitness(values: &serde_json::Value) -> Option<Fitness> {
-    Some(serde_json::from_value(values.clone()).unwrap())
+fn fitness(retrieval: f64) -> Fitness {
+    serde_json::from_value(json!({ "retrieval": retrieval })).unwrap()
 }
 
 /// What the night measured and saw speaks for what others asked for, and never for itself.
@@ -226,8 +229,8 @@ fn results_of_the_night_speak_for_a_packet() {
     let facts = |before: f64, after: f64| Facts {
         defrag: Some(serde_json::from_value(defrag.clone()).unwrap()),
         health: None,
-        before: fitness(&json!({ "retrieval": before })),
-        after: fitness(&json!({ "retrieval": after })),
+        before: Some(fitness(before)),
+        after: Some(fitness(after)),
     };
     let asked = |source: &str| {
         let title = "Raise the retrieval of relay notes";

@@ -134,7 +134,7 @@ impl Run<'_> {
             // It did not run, so nothing set it off.
             tally.told.trigger_reason.clear();
         }
-        tally.told.exit_reason = why.to_owned();
+        why.clone_into(&mut tally.told.exit_reason);
         self.summary.long_haul = Some(tally.told);
         Hauled::default()
     }

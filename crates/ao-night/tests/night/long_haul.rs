@@ -33,7 +33,7 @@ struct Scripted {
 }
 
 impl Runner for Scripted {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "scripted"
     }
 

@@ -86,20 +86,20 @@ impl Run<'_> {
         made: &mut Vec<PacketProbe>,
     ) -> Result<Exit, Stopped> {
         let first = top(packets);
-        for at in 0..packets.len() {
-            while !is_high(&packets[at]) && made.len() < LOOKS_MAX {
-                let id = packets[at].id.clone();
-                let (done, packet) = match self.look_at(at, &packets[at], ground, limits)? {
+        for (at, packet) in packets.iter_mut().enumerate() {
+            while !is_high(packet) && made.len() < LOOKS_MAX {
+                let id = packet.id.clone();
+                let (done, after) = match self.look_at(at, packet, ground, limits)? {
                     None => return Ok(Some(TIME_ENDED)),
                     Some(Ok(done)) => done,
                     Some(Err(why)) => return Ok(self.in_vain(tally, Some(id), &why)),
                 };
                 let is_raised = done.confidence_before != done.confidence_after;
-                packets[at] = packet;
+                *packet = after;
                 let tried = if is_raised { Tried::Changed } else { Tried::Nothing };
                 self.count(tally, KIND, Some(id), tried(done.told.clone()));
                 made.push(done);
-                if first == Some(at) && is_high(&packets[at]) {
+                if first == Some(at) && is_high(packet) {
                     return Ok(Some(TOP_IS_HIGH));
                 }
                 if tally.is_in_vain() {
