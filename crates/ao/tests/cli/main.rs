@@ -20,6 +20,7 @@ mod cell_secrets;
 mod cell_writes;
 mod curator;
 mod curator_events;
+mod curator_lint;
 mod curator_work;
 mod cut_off;
 mod defrag;
