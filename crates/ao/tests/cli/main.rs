@@ -19,6 +19,7 @@ mod cell_places;
 mod cell_secrets;
 mod cell_writes;
 mod curator;
+mod curator_drafts;
 mod curator_events;
 mod curator_lint;
 mod curator_work;
