@@ -20,6 +20,7 @@ mod cell_secrets;
 mod cell_writes;
 mod curator;
 mod curator_drafts;
+mod curator_engine;
 mod curator_events;
 mod curator_lint;
 mod curator_work;
