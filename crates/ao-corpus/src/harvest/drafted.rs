@@ -3,12 +3,12 @@
 //! Whoever wrote the file wrote its header too. What a draft tells about its origin is kept, and nothing else: no
 //! mark of trust, no judgement, no name of another entry, and no day that has not come.
 
+use ao_tree::shown;
 use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::corpus::Entry;
-use crate::document::Form;
-use ao_tree::shown;
+use crate::document::{Form, day};
 
 /// How far a model's draft is trusted, and how far it has come.
 pub(super) const TRUST: &str = "model-inference";
@@ -61,13 +61,13 @@ pub(super) fn lowered(entry: &Entry, today: Option<Date>) -> Result<(Entry, Vec<
     for (key, value) in fixed {
         draft.set(key, value);
     }
-    let is_ahead = |date: &Date| today.is_some_and(|today| *date > today);
+    let is_ahead = |date: Date| today.is_some_and(|today| date > today);
     let mut path = entry.path.clone();
-    if entry.date().filter(is_ahead).is_some() {
+    if entry.date().is_some_and(is_ahead) {
         draft.set("date", today.map(|today| today.to_string()));
         unkept.push("date".into());
     }
-    if crate::document::day(entry.stem()).filter(is_ahead).is_some() {
+    if day(entry.stem()).is_some_and(is_ahead) {
         // The day is cut off its name; it gets another one.
         let rest = entry.stem().get("0000-00-00".len()..).unwrap_or_default();
         path = format!("learnings/{}.md", rest.trim_matches('-'));

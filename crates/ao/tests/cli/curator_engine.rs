@@ -75,9 +75,9 @@ fn serve(mut stream: TcpStream, answers: &[String], heard: &Mutex<Vec<String>>) 
         })
     };
     let text = answer.to_string();
-    let head =
+    let start =
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length:";
-    write!(stream, "{head} {}\r\n\r\n{text}", text.len()).unwrap();
+    write!(stream, "{start} {}\r\n\r\n{text}", text.len()).unwrap();
 }
 
 const SESSION: &str = concat!(
@@ -221,10 +221,14 @@ fn a_real_model_drafts_or_fails_and_changes_nothing() {
     curator.run(&["diagnose"]).expect(0);
     let ids = jobs(&curator);
     let before = (files(&curator.path("vault")), curator.repo.everything());
-    // A job is tried twice.
-    for _ in 0..2 {
-        curator.run(&["work"]).expect(0);
+    // Once each: it is slow, and says the same again.
+    for id in &ids {
+        let name = format!("queue/{id}.json");
+        let mut job = curator.json(&name);
+        job["max_retries"] = json!(0);
+        fs::write(curator.worker(&name), job.to_string()).unwrap();
     }
+    curator.run(&["work"]).expect(0);
     let outcomes = check(&curator, &ids);
     assert_eq!((files(&curator.path("vault")), curator.repo.everything()), before);
     assert_eq!(outcomes[0]["outcome"]["status"], "done");
