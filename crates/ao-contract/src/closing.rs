@@ -201,6 +201,9 @@ pub struct Harvested {
     pub confidence: Unit,
     /// The BLAKE3 hash of its text.
     pub hash: String,
+    /// Fields of a draft's header that do not count: what it says of its own worth, and what no draft says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unkept: Vec<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -63,17 +63,7 @@ impl Files {
         let disk = Disk::open(root)?;
         let mut files = Self { disk, found: Vec::new(), left: Vec::new() };
         let top = files.disk.top();
-        for entry in files.disk.names(&top)? {
-            let Some(name) = entry.name.to_str() else { continue };
-            match (entry.kind, files.disk.open_dir(&top, &entry.name)) {
-                (Kind::Dir, Ok(dir)) => files.walk(&dir, name, 0)?,
-                (Kind::File, _) => {
-                    let path = name.to_owned();
-                    files.found.push(File { path, dir: top.clone(), name: entry.name });
-                }
-                _ => files.leave(name, "is no folder that can be opened".into()),
-            }
-        }
+        files.walk(&top, "", 0)?;
         files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
     }
@@ -83,13 +73,17 @@ impl Files {
             self.leave(path, format!("is nested deeper than {DEPTH_MAX} folders"));
             return Ok(());
         }
+        let within = |name: &str| match path {
+            "" => name.to_owned(),
+            _ => format!("{path}/{name}"),
+        };
         for entry in self.disk.names(dir)? {
             let Some(name) = entry.name.to_str() else {
-                let path = format!("{path}/{}", entry.name.to_string_lossy());
+                let path = within(&entry.name.to_string_lossy());
                 self.leave(&path, "has a name that is not UTF-8".into());
                 continue;
             };
-            let path = format!("{path}/{name}");
+            let path = within(name);
             match entry.kind {
                 Kind::Dir => match self.disk.open_dir(dir, &entry.name) {
                     Ok(inner) => self.walk(&inner, &path, depth + 1)?,

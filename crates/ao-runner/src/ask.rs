@@ -123,7 +123,9 @@ fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
         Said::Nothing => return None,
     };
     let usd = match first.usage.cost {
-        Cost::Real(spent) | Cost::Imputed(spent) => Usd(budget.usd.0.checked_sub(spent.0)?),
+        Cost::Real(spent) | Cost::Imputed(spent) => {
+            Usd(budget.usd.0.checked_sub(spent.0).filter(|left| *left > 0)?)
+        }
         // Its tokens are known and counted; the whole reserve of money is charged in the end.
         Cost::Free | Cost::Unknown => budget.usd,
     };

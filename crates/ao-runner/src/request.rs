@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::failure::Failure;
+
 /// One question.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -68,6 +70,18 @@ pub struct Budget {
 /// Money, in millionths of a US dollar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Usd(pub u64);
+
+impl Budget {
+    /// Where nothing may be paid, whoever has an account is not asked: what a question costs is known when it is paid.
+    pub(crate) fn for_account(&self) -> Result<(), Failure> {
+        if self.usd > Usd(0) {
+            return Ok(());
+        }
+        Err(Failure::NotStarted(
+            "it may cost nothing, and whoever pays for it is asked for money".to_owned(),
+        ))
+    }
+}
 
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

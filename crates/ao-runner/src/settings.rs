@@ -12,8 +12,8 @@ use ao_contract::RunnerConfig;
 use ao_guard::cell::Grant;
 use ao_vault::{Name, SCHEME};
 
-use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::http::{Address, BadAddress};
 use crate::kind::Kind;
 use crate::request::Usd;
 use crate::slug;
@@ -40,7 +40,7 @@ pub struct Settings {
     pub name: String,
     pub kind: Kind,
     pub model: Option<String>,
-    pub endpoint: Option<Endpoint>,
+    pub endpoint: Option<Address>,
     /// The program and what comes before its own arguments; empty for the usual one on PATH.
     pub command: Vec<String>,
     pub auth: Option<Name>,
@@ -189,7 +189,10 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
     let of = |key: &str, why: &dyn std::fmt::Display| {
         format!("runners.{}.{key}: {why}", ao_tree::shown(name))
     };
-    let endpoint = config.endpoint.as_deref().map(str::parse).transpose();
+    let endpoint = config.endpoint.as_deref().map(|text| {
+        let address: Address = text.parse()?;
+        if kind.is_program() { address.for_program() } else { Ok(address) }
+    });
     // What stands there may be the secret itself, so it is not repeated.
     let auth = match config.auth.as_deref() {
         Some(text) if !text.starts_with(SCHEME) => {
@@ -204,7 +207,7 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
         name: name.to_owned(),
         kind,
         model: config.model.clone(),
-        endpoint: endpoint.map_err(|why: String| of("endpoint", &why))?,
+        endpoint: endpoint.transpose().map_err(|why: BadAddress| of("endpoint", &why))?,
         command: config.command.clone().unwrap_or_default(),
         auth: auth.map_err(|why| of("auth", &why))?,
         net: net.map_err(|why| of("net", &ao_tree::shown(&why.to_string())))?,

@@ -3,6 +3,7 @@
 //! What is taken is decided by published rules, entry by entry. A text is taken once: the ledger
 //! remembers it, also when the entry it became is merged, edited or gone.
 
+mod drafted;
 mod source;
 mod take;
 
@@ -22,7 +23,7 @@ use crate::promote::known_texts;
 use crate::propose::Group;
 use crate::taken::Ledger;
 use crate::whereabouts::Whereabouts;
-use take::{HASH, Taker};
+use take::{HASH, Skip, Taker};
 
 pub use source::{Own, Source, SourceForm, drafts, find, hub};
 
@@ -49,6 +50,8 @@ pub struct Harvesting {
     sources: Vec<HarvestSource>,
     harvested: Vec<Harvested>,
     skipped: Vec<LeftAlone>,
+    /// Those of them that are not fit to be taken.
+    unfit: Vec<LeftAlone>,
     min_confidence: f64,
 }
 
@@ -84,6 +87,7 @@ pub fn harvest(
         sources: Vec::new(),
         harvested: Vec::new(),
         skipped: Vec::new(),
+        unfit: Vec::new(),
         min_confidence: settings.min_confidence,
     };
     let mut seen = BTreeSet::new();
@@ -128,12 +132,13 @@ impl Harvesting {
         let name = |path: &str| format!("{}:{}", source.repo, source.original(path));
         // Entries in doubt are among the entries too.
         for left in other.left.iter().filter(|left| other.get(&left.path).is_none()) {
-            self.skip(name(&left.path), left.why.clone());
+            self.skip(name(&left.path), Skip::Unfit(left.why.clone()));
         }
         told.entries = other.entries.len() as u64;
         for entry in &other.entries {
             if self.harvested.len() >= taker.settings.limit {
-                self.skip(name(&shown(&entry.path)), "left for the next time".into());
+                let why = Skip::Usual("left for the next time".into());
+                self.skip(name(&shown(&entry.path)), why);
                 continue;
             }
             match taker.take(source, entry) {
@@ -147,8 +152,21 @@ impl Harvesting {
         }
     }
 
-    fn skip(&mut self, path: String, why: String) {
-        self.skipped.push(LeftAlone { path, why, extra: Extra::new() });
+    fn skip(&mut self, path: String, why: Skip) {
+        let of = |why: String| LeftAlone { path, why, extra: Extra::new() };
+        match why {
+            Skip::Usual(why) => self.skipped.push(of(why)),
+            Skip::Unfit(why) => {
+                let left = of(why);
+                self.unfit.push(left.clone());
+                self.skipped.push(left);
+            }
+        }
+    }
+
+    /// What is not fit to be taken. What is here already is not among it.
+    pub fn unfit(&self) -> &[LeftAlone] {
+        &self.unfit
     }
 
     /// Takes back what is told of edits that were not made; all of a harvest are one group.

@@ -83,16 +83,22 @@ impl Source {
 /// The drafts in a folder beneath `above`, if there are any.
 pub fn drafts(above: &Path, folder: &str, name: &str) -> Option<Source> {
     let place = above.join(folder);
-    let is_dir = fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir());
-    let mut entries = is_dir.then(|| fs::read_dir(&place).ok()).flatten()?;
-    let is_draft =
-        |entry: fs::DirEntry| Path::new(&entry.file_name()).extension() == Some("md".as_ref());
-    entries.any(|entry| entry.is_ok_and(is_draft)).then(|| Source {
+    let found = fs::symlink_metadata(&place).ok()?;
+    let refused = if found.is_dir() {
+        match fs::read_dir(&place).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => return None,
+            Ok(false) => None,
+            Err(error) => Some(format!("its drafts cannot be read: {error}")),
+        }
+    } else {
+        Some("where its drafts should be is no folder, and nothing is followed".to_owned())
+    };
+    Some(Source {
         repo: name.to_owned(),
         shown: shown(&place.to_string_lossy()),
         agents: above.to_owned(),
         form: SourceForm::Drafts(folder.to_owned()),
-        refused: None,
+        refused,
     })
 }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ao_contract::{Extra, Harvested, Maturity, Taken, TakenFrom, Unit};
-use ao_tree::{Edit, shown};
+use ao_tree::Edit;
 use jiff::civil::Date;
 
 use super::source::{Source, SourceForm, is_fixture};
-use super::{GROUP, Settings};
+use super::{GROUP, Settings, drafted};
 use crate::corpus::{Entry, Kind};
 use crate::document::{Document, Form, day};
 use crate::names::{Names, slug};
@@ -35,9 +35,6 @@ const JUDGED: [&str; 8] = [
 /// Marks that mean something only where they were made.
 const LOCAL: [&str; 3] = ["pinned", "last_decay_at", "decay_count"];
 
-/// How far a model's draft is trusted.
-const DRAFT_TRUST: &str = "model-inference";
-
 /// The key that says which text an entry was made of.
 pub(super) const HASH: &str = "harvest_hash";
 
@@ -51,36 +48,64 @@ pub(super) struct Taker<'a> {
     pub(super) today: Option<Date>,
 }
 
+/// Why an entry is not taken.
+#[derive(Debug)]
+pub(super) enum Skip {
+    /// As is to be expected: it is here already, or its turn comes later.
+    Usual(String),
+    /// It is not fit to be.
+    Unfit(String),
+}
+
+impl From<String> for Skip {
+    fn from(why: String) -> Self {
+        Self::Unfit(why)
+    }
+}
+
 impl Taker<'_> {
     /// The entry as it will be here, or why it is not taken.
     pub(super) fn take(
         &mut self,
         source: &Source,
         entry: &Entry,
-    ) -> Result<(Edit, Harvested), String> {
+    ) -> Result<(Edit, Harvested), Skip> {
         refuse(entry)?;
-        if source.form != SourceForm::Corpus {
-            refuse_draft(entry)?;
+        if source.form == SourceForm::Corpus {
+            return self.take_as(source, entry, entry, Vec::new());
         }
-        let hash = text_hash(&entry.document).ok_or("it is empty")?;
+        let (lowered, unkept) = drafted::lowered(entry, self.today)?;
+        self.take_as(source, entry, &lowered, unkept)
+    }
+
+    /// `entry` is what is taken of `theirs`.
+    fn take_as(
+        &mut self,
+        source: &Source,
+        theirs: &Entry,
+        entry: &Entry,
+        unkept: Vec<String>,
+    ) -> Result<(Edit, Harvested), Skip> {
+        let hash = text_hash(&entry.document).ok_or_else(|| "it is empty".to_owned())?;
         if let Some(here) = self.ledger.entry(TakenFrom::Harvest, &hash) {
-            return Err(format!("it was taken before, as {here}"));
+            return Err(Skip::Usual(format!("it was taken before, as {here}")));
         }
         if let Some(here) = self.known.get(&hash) {
             let here = here.as_deref().unwrap_or("an entry that was promoted");
-            return Err(format!("{here} says the same, word for word"));
+            return Err(Skip::Usual(format!("{here} says the same, word for word")));
         }
         let confidence = confidence(&entry.document);
         let min = self.settings.min_confidence;
         if confidence < min {
-            return Err(format!("its confidence is {confidence}, and {min} is needed"));
+            return Err(format!("its confidence is {confidence}, and {min} is needed").into());
         }
-        let origin = format!("{}:{}", source.repo, source.original(&entry.path));
+        let original_path = source.original(&theirs.path);
+        let origin = format!("{}:{original_path}", source.repo);
         if self.settings.except.contains(&origin) {
-            return Err("it cannot be written here".into());
+            return Err(Skip::Unfit("it cannot be written here".into()));
         }
         let stem = self.stem(entry)?;
-        let draft = self.draft(source, entry, &hash, confidence)?;
+        let draft = self.draft(source, entry, &original_path, &hash, confidence)?;
         let ending = if entry.document.form() == Form::JsonLine { "jsonl" } else { "md" };
         let path = self.names.unique("learnings", &stem, ending, &hash);
         let reason = format!("harvested from {}, with confidence {confidence}", source.repo);
@@ -99,9 +124,10 @@ impl Taker<'_> {
         let harvested = Harvested {
             path,
             repo: source.repo.clone(),
-            original_path: source.original(&entry.path),
+            original_path,
             confidence: Unit::nearest(confidence),
             hash,
+            unkept,
             extra: Extra::new(),
         };
         Ok((edit, harvested))
@@ -121,6 +147,7 @@ impl Taker<'_> {
         &self,
         source: &Source,
         entry: &Entry,
+        original_path: &str,
         hash: &str,
         confidence: f64,
     ) -> Result<Document, String> {
@@ -141,14 +168,10 @@ impl Taker<'_> {
         if let Some(date) = entry.date().filter(|_| !document.has("date")) {
             draft.set("date", date.to_string());
         }
-        if source.form != SourceForm::Corpus {
-            // Whatever a draft says of itself.
-            draft.set("trust", DRAFT_TRUST);
-        }
         draft
             .set("maturity", "provisional")
             .set("harvested_from", source.repo.as_str())
-            .set("original_path", source.original(&entry.path))
+            .set("original_path", original_path)
             .set("harvest_confidence", confidence)
             .set(HASH, hash)
             .set("harvested_at", self.settings.now);
@@ -186,15 +209,6 @@ fn refuse(entry: &Entry) -> Result<(), String> {
     match looks_secret(&text) {
         Some(what) => Err(format!("it seems to hold {what}")),
         None => Ok(()),
-    }
-}
-
-/// Of drafts only learnings are knowledge; questions to dream about are none.
-fn refuse_draft(entry: &Entry) -> Result<(), String> {
-    match entry.document.text("type").as_deref() {
-        Some("learning") => Ok(()),
-        Some(other) => Err(format!("it is a draft of the kind {}", shown(other))),
-        None => Err("it is a draft that does not say of what kind".into()),
     }
 }
 

@@ -17,9 +17,8 @@ pub enum Health {
     },
     /// The address is none that can be asked.
     BadUrl(String),
-    Unreachable(String),
-    /// Somebody answers, but no Ollama.
-    NotOllama(String),
+    /// Nobody answers, or somebody who is no Ollama.
+    Silent(String),
 }
 
 impl Health {
@@ -230,15 +229,8 @@ fn engine(look: &Look<'_>, found: &mut Found) {
             &format!("{url} cannot be asked: {why}"),
             "write it as http://HOST:PORT in `dream.local_curator.ollama_url`",
         ),
-        Health::Unreachable(why) => {
-            found.add("endpoint-wrong", &format!("no engine answers at {url}: {why}"), &remedy);
-        }
-        Health::NotOllama(why) => {
-            found.add(
-                "endpoint-wrong",
-                &format!("what answers at {url} is no Ollama: {why}"),
-                &remedy,
-            );
+        Health::Silent(why) => {
+            found.add("endpoint-wrong", &format!("no Ollama answers at {url}: {why}"), &remedy);
         }
     }
     match (&settings.model, look.health.has_model(settings.model.as_deref())) {

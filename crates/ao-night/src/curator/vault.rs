@@ -22,7 +22,7 @@ pub(super) struct Note {
 #[derive(Debug, Default)]
 pub(super) struct Vault {
     pub(super) notes: Vec<Note>,
-    /// Every file, notes among them.
+    /// Every file, notes among them, and hidden ones.
     pub(super) files: BTreeSet<String>,
     /// Notes that cannot be read, and what is no file.
     pub(super) left: Vec<Left>,
@@ -63,12 +63,15 @@ pub(super) fn place(settings: &Settings) -> Result<&Path> {
     if named.is_dir() { Ok(named) } else { Err(Error::MissingVault(named.to_owned())) }
 }
 
+/// Folders of editors and of git are nobody's notes. A path may lead there, but no name.
+pub(super) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.'))
+}
+
 impl Vault {
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let shown = ao_tree::shown(&folder.to_string_lossy());
         let listed = Files::list_all(folder).map_err(io(format!("read {shown}")))?;
-        // Folders of editors and of git are nobody's notes.
-        let is_hidden = |path: &str| path.split('/').any(|part| part.starts_with('.'));
         let mut vault = Self::default();
         vault.left.extend(listed.left.iter().filter(|left| !is_hidden(&left.path)).cloned());
         let read = |file: &File| -> Option<std::result::Result<Note, Left>> {
@@ -92,8 +95,7 @@ impl Vault {
                 Err(left) => vault.left.push(left),
             }
         }
-        let visible = listed.found.iter().filter(|file| !is_hidden(&file.path));
-        vault.files = visible.map(|file| file.path.clone()).collect();
+        vault.files = listed.found.iter().map(|file| file.path.clone()).collect();
         Ok(vault)
     }
 }

@@ -1,7 +1,7 @@
 //! INGEST: new signal from other repositories. Pending learnings and feedback are in the corpus
 //! already; they are judged in REDUCE.
 
-use ao_contract::{ChangeStatus, Harvest};
+use ao_contract::{ChangeStatus, Harvest, LeftAlone};
 use ao_corpus::harvest::{self, Harvesting, MIN_CONFIDENCE};
 use ao_corpus::{Corpus, Ledger};
 use ao_tree::Edit;
@@ -44,6 +44,11 @@ impl Ingested {
         if let Some(harvesting) = &mut self.harvesting {
             harvesting.hold_back(&fixed.keys().cloned().collect());
         }
+    }
+
+    /// What is not fit to be taken, and why.
+    pub(crate) fn unfit(&self) -> &[LeftAlone] {
+        self.harvesting.as_ref().map_or(&[], Harvesting::unfit)
     }
 
     pub(crate) fn report(&self, status: ChangeStatus, id: Option<String>) -> Option<Harvest> {

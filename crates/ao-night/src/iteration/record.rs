@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use ao_contract::{
-    ChangeOp, ChangeStatus, Defrag, Extra, Finite, Iteration, IterationStatus, format_duration,
+    ChangeOp, ChangeStatus, Defrag, Extra, Finite, Harvested, Iteration, IterationStatus,
+    format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
@@ -104,6 +105,25 @@ pub(crate) fn record(
     iteration
 }
 
+/// A draft that claimed more for itself than a draft has.
+fn lowered(taken: &Harvested) -> Option<Value> {
+    let claimed = taken.unkept.join(", ");
+    let why = format!("it is a draft, so this of its header does not count: {claimed}");
+    (!taken.unkept.is_empty()).then(|| json!({ "path": taken.path, "why": why }))
+}
+
+/// A list, if there is anything in it, and how long it was.
+fn tell(record: &mut Extra, key: &str, mut told: Vec<Value>) {
+    if told.is_empty() {
+        return;
+    }
+    if told.len() > LISTED_MAX {
+        record.insert(format!("{key}_in_all"), told.len().into());
+        told.truncate(LISTED_MAX);
+    }
+    record.insert(key.to_owned(), told.into());
+}
+
 fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome>) {
     let is_made = outcome.is_some_and(|outcome| outcome.method.is_some());
     let status = if is_made { ChangeStatus::Committed } else { ChangeStatus::NothingChanged };
@@ -111,12 +131,18 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
     let closing = proposal.closing.report(status, id.clone());
     let harvest = proposal.ingested.report(status, id);
     let harvested = harvest.as_ref().map_or(0, |harvest| harvest.harvested.len());
+    let lowered: Vec<Value> =
+        harvest.iter().flat_map(|all| &all.harvested).filter_map(lowered).collect();
     iteration.ingest = object(json!({
         "pending": closing.pending.len(),
         "harvested": harvested,
         "sources": harvest.map(|harvest| harvest.sources),
         "learnings_added": closing.promoted + harvested as u64,
     }));
+    let unfit = proposal.ingested.unfit().iter().map(|left| json!(left)).collect();
+    for (key, told) in [("refused", unfit), ("lowered", lowered)] {
+        tell(&mut iteration.ingest, key, told);
+    }
     iteration.reduce = reduced(&proposal.plan.report, &closing, proposal.edits());
     let Some((before, after)) = &proposal.measured else { return };
     iteration.fitness_before = before.fitness.map();

@@ -1,11 +1,10 @@
 //! Where a runner listens.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use ao_guard::cell::Grant;
-
-use crate::endpoint::{Endpoint, Wire};
 
 const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
@@ -30,16 +29,6 @@ pub enum Scheme {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no endpoint, such as https://host/v1: {0}")]
 pub struct BadAddress(pub &'static str);
-
-impl From<Endpoint> for Address {
-    fn from(endpoint: Endpoint) -> Self {
-        let scheme = match endpoint.wire {
-            Wire::Plain => Scheme::Http,
-            Wire::Tls => Scheme::Https,
-        };
-        Self { scheme, place: endpoint.grant, base: endpoint.path }
-    }
-}
 
 impl FromStr for Address {
     type Err = BadAddress;
@@ -72,6 +61,10 @@ impl FromStr for Address {
         let place = if has_port { authority.to_owned() } else { format!("{authority}:{port}") };
         let place =
             place.parse().map_err(|_| BadAddress("it has no host, or no port that can be"))?;
+        // It is written into settings of other programs.
+        if !path.chars().all(|c| c.is_ascii_alphanumeric() || "/-._~%:@".contains(c)) {
+            return Err(BadAddress("its path has an odd character in it"));
+        }
         if path.split('/').any(|part| part == "." || part == "..") {
             return Err(BadAddress("its path goes up"));
         }
@@ -80,6 +73,29 @@ impl FromStr for Address {
 }
 
 impl Address {
+    /// As an address for a program: what is in a cell speaks to this machine in the clear, by its number, and to
+    /// others with TLS.
+    pub(crate) fn for_program(self) -> Result<Self, BadAddress> {
+        match (self.scheme, self.is_number_of_this_machine()) {
+            (Scheme::Http, false) => Err(BadAddress(
+                "a program speaks http:// to this machine alone, by its number (127.0.0.1)",
+            )),
+            (Scheme::Https, true) => {
+                Err(BadAddress("a program speaks to this machine itself with http://"))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Whether it names this machine. A name may lead anywhere, but for the one that is meant for this.
+    pub fn is_this_machine(&self) -> bool {
+        self.place.host == "localhost" || self.is_number_of_this_machine()
+    }
+
+    fn is_number_of_this_machine(&self) -> bool {
+        self.place.host.parse::<IpAddr>().is_ok_and(|one| one.to_canonical().is_loopback())
+    }
+
     /// As the header `Host` has it.
     pub(super) fn host(&self) -> String {
         let usual = match self.scheme {
@@ -140,8 +156,39 @@ mod tests {
             "http://a.example\\@b.example",
             "http://*/",
             "http://é.example",
+            "http://a.example/\"x",
         ] {
             assert!(bad.parse::<Address>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_speaks_in_the_clear_to_this_machine_alone() {
+        for (text, is_fit) in [
+            ("https://api.example.com/v1/", true),
+            ("http://127.0.0.1:8080", true),
+            ("http://[::ffff:127.0.0.1]:8080", true),
+            ("http://api.example.com/v1", false),
+            ("http://192.168.1.5:11434", false),
+            ("http://localhost:1", false),
+            ("https://127.0.0.1:1", false),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().for_program().is_ok(), is_fit, "{text}");
+        }
+    }
+
+    #[test]
+    fn this_machine_has_its_name_and_its_numbers() {
+        for (text, is_here) in [
+            ("http://localhost:1", true),
+            ("http://127.9.9.9:1", true),
+            ("https://[::1]", true),
+            ("http://localhost.example", false),
+            ("http://127.0.0.1.example", false),
+            ("http://10.0.0.1", false),
+            ("http://0.0.0.0", false),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().is_this_machine(), is_here, "{text}");
         }
     }
 }

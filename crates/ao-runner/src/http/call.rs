@@ -17,6 +17,7 @@ use super::incoming::{Head, Incoming, is_wait};
 use crate::answer::Cost;
 use crate::clock::Clock;
 use crate::failure::Failure;
+use crate::request::Budget;
 
 /// Of a header; servers take no more.
 const KEY_BYTES_MAX: usize = 8 * 1024;
@@ -90,10 +91,13 @@ impl Endpoint {
         &self,
         path: &str,
         body: &Value,
-        bytes_max: u64,
+        budget: &Budget,
         deadline: &Deadline<'_>,
     ) -> Result<Reply, Failure> {
-        self.call("POST", path, Some(body), bytes_max, deadline)
+        if self.key.is_some() {
+            budget.for_account()?;
+        }
+        self.call("POST", path, Some(body), budget.output_bytes, deadline)
     }
 
     fn call(

@@ -114,8 +114,7 @@ impl Runner for Ollama {
     ) -> Result<Exchange, Failure> {
         let deadline = Deadline::new(request.budget.time, stop);
         let body = self.body(request, question)?;
-        let bytes_max = request.budget.output_bytes;
-        let reply = self.endpoint.post("/api/chat", &body, bytes_max, &deadline)?;
+        let reply = self.endpoint.post("/api/chat", &body, &request.budget, &deadline)?;
         let cost = self.endpoint.cost(&reply);
         let answer = reply.json(&self.name, &self.endpoint)?;
         let context = request.budget.tokens.min(CONTEXT_TOKENS_MAX);

@@ -113,10 +113,11 @@ fn usage(usage: &Value, cost: Cost) -> Usage {
             (usage["prompt_tokens"].as_u64()?, usage["completion_tokens"].as_u64()?);
         Some(asked.saturating_add(said))
     };
-    // Some servers say what it cost.
-    let cost = match usage["cost"].as_f64() {
-        Some(dollars) if cost == Cost::Unknown => micros(dollars).map_or(cost, Cost::Real),
-        _ => cost,
+    // Some servers say what it cost; one of this machine may pass the question on to somebody who is paid.
+    let cost = match usage["cost"].as_f64().and_then(micros) {
+        Some(Usd(0)) if cost == Cost::Free => Cost::Free,
+        Some(dollars) => Cost::Real(dollars),
+        None => cost,
     };
     Usage { tokens: total.or_else(parts).map_or(Said::Nothing, Said::ByRunner), turns: 1, cost }
 }
@@ -203,8 +204,8 @@ impl Runner for OpenAi {
         let mut dialect = *self.known();
         for _ in 0..TRIES_MAX {
             let body = dialect.body(&self.model, request, question)?;
-            let bytes_max = request.budget.output_bytes;
-            let reply = self.endpoint.post("/chat/completions", &body, bytes_max, &deadline)?;
+            let reply =
+                self.endpoint.post("/chat/completions", &body, &request.budget, &deadline)?;
             // Only the first question finds out how the server is spoken to.
             let is_shape = matches!(reply.head.status, 400 | 422) && !dialect.is_probed;
             if let Some(lower) = is_shape.then(|| dialect.lower(&reply.complaint())).flatten() {

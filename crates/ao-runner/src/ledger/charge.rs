@@ -47,7 +47,10 @@ pub(super) fn charge(reservation: &Reservation, outcome: Outcome) -> Charged {
         Cost::Free => (Usd(0), Money::Free),
         Cost::Unknown => (all_usd, Money::Unknown),
     };
-    let why = if tokens > all_tokens || usd > all_usd {
+    // Nothing may be paid, and nobody says that nothing was.
+    let is_doubtful = money == Money::Unknown && all_usd == Usd(0);
+    let is_answer = matches!(outcome, Outcome::Said(_));
+    let why = if tokens > all_tokens || usd > all_usd || is_answer && is_doubtful {
         Settlement::OverBudget
     } else if is_counted && money != Money::Unknown {
         Settlement::Reported

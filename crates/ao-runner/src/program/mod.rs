@@ -24,8 +24,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 pub use self::probe::{LoggedIn, Probed};
-use crate::endpoint::Endpoint;
 use crate::failure::Failure;
+use crate::http::{Address, BadAddress};
 use crate::kind::Kind;
 use crate::login::{Login, Way};
 use crate::request::Request;
@@ -89,7 +89,7 @@ impl Settings {
     }
 
     /// Where its API listens.
-    pub fn api(&self) -> Result<Option<Endpoint>, Failure> {
+    pub fn api(&self) -> Result<Option<Address>, Failure> {
         if let Some(endpoint) = &self.endpoint {
             return Ok(Some(endpoint.clone()));
         }
@@ -100,7 +100,8 @@ impl Settings {
             Kind::OpenCode => Some(opencode::api(self.model.as_deref())?),
             Kind::Ollama | Kind::OpenAi | Kind::Command => None,
         };
-        usual.map(|api| api.parse().map_err(Failure::NotStarted)).transpose()
+        let bad = |bad: BadAddress| Failure::NotStarted(bad.to_string());
+        usual.map(|api| api.parse().map_err(bad)).transpose()
     }
 }
 
@@ -159,7 +160,7 @@ impl Program {
                 grants.extend(codex::SUBSCRIPTION.parse::<Grant>().ok());
             }
             Login::Token { .. } => {
-                grants.extend(self.settings.api()?.map(|endpoint| endpoint.grant));
+                grants.extend(self.settings.api()?.map(|endpoint| endpoint.place));
             }
             Login::None => {}
         }
@@ -174,7 +175,7 @@ impl Program {
 
     /// Where the program finds its API: on its own loopback, where the engine adds the key, or as it was configured.
     fn base(&self, cell: &Cell) -> Result<Option<String>, Failure> {
-        let path = self.settings.api()?.map(|endpoint| endpoint.path).unwrap_or_default();
+        let path = self.settings.api()?.map(|endpoint| endpoint.base).unwrap_or_default();
         match &self.login {
             Login::Key(key) => {
                 let at = cell.forward(&key.grant).ok_or_else(|| {
@@ -182,13 +183,7 @@ impl Program {
                 })?;
                 Ok(Some(format!("http://{at}{path}")))
             }
-            _ => Ok(self.settings.endpoint.as_ref().map(|endpoint| {
-                let scheme = match endpoint.wire {
-                    crate::endpoint::Wire::Plain => "http",
-                    crate::endpoint::Wire::Tls => "https",
-                };
-                format!("{scheme}://{}{path}", endpoint.grant)
-            })),
+            _ => Ok(self.settings.endpoint.as_ref().map(ToString::to_string)),
         }
     }
 
@@ -280,6 +275,9 @@ impl Runner for Program {
         stop: &AtomicBool,
     ) -> Result<Exchange, Failure> {
         let budget = &request.budget;
+        if self.login.way() != Way::None {
+            budget.for_account()?;
+        }
         let mut cell = self.cell(Limits {
             time: budget.time,
             output_bytes: budget.output_bytes,

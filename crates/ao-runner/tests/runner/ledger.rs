@@ -52,12 +52,21 @@ fn what_is_charged_is_what_was_said_or_all_of_it() {
     }
     let spent = ledger.spent(None);
     assert_eq!((spent.calls, spent.tokens), (10, u64::MAX), "sums do not wrap");
+    // Where nothing may be paid, an answer whose price nobody knows is past it; a failure is only not reported.
+    for (outcome, why) in [
+        (said(1, Cost::Free), Settlement::Reported),
+        (said(1, Cost::Unknown), Settlement::OverBudget),
+        (Outcome::Unreported, Settlement::Unreported),
+    ] {
+        let reservation = ledger.reserve("free", "test", &budget(100, 0)).unwrap();
+        assert_eq!(ledger.settle(&reservation, outcome).unwrap().why, why, "{outcome:?}");
+    }
     assert_eq!((spent.real, spent.imputed), (usd(5 + 10 + 10 + 11 + 10), usd(5 + 999)));
     let file = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
     for line in file.lines() {
         ao_contract::check("ledger", &serde_json::from_str(line).unwrap()).unwrap();
     }
-    assert_eq!(file.lines().count(), 22);
+    assert_eq!(file.lines().count(), 28);
 }
 
 #[test]

@@ -12,7 +12,10 @@ mod cassette;
 mod ledger;
 mod metered;
 mod model;
+mod model_server;
 mod ollama;
 mod openai;
 mod server;
 mod tls;
+
+pub(crate) use asked::is_sweep;

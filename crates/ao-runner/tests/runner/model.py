@@ -17,6 +17,8 @@ params.cpuparams.n_threads = 1
 params.cpuparams_batch.n_threads = 1
 params.verbosity = -1
 model = xllamacpp.Server(params)
+# It is slow and does not know when to end; what is longer is cut off, as servers do.
+ANSWER_TOKENS = 700
 
 
 def digest():
@@ -37,7 +39,7 @@ def chat(body):
         "messages": body["messages"],
         "temperature": options["temperature"],
         "seed": options["seed"],
-        "max_tokens": options["num_predict"],
+        "max_tokens": min(options["num_predict"], ANSWER_TOKENS),
         "response_format": {"type": "json_schema", "json_schema": {"name": "form", "schema": body["format"]}},
     })
     if "choices" not in answer:

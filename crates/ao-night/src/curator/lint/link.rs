@@ -3,6 +3,8 @@
 use ao_corpus::Document;
 
 const TICKS: char = '`';
+/// Lines that begin with so many blanks are code, outside of lists.
+const INDENT_OF_CODE: usize = 4;
 
 /// How a link is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,21 +37,42 @@ pub(super) fn links(document: &Document) -> Vec<Link> {
 
 /// The headings of a body with their lines, from 0.
 pub(super) fn headings(body: &str) -> Vec<(u64, &str)> {
-    prose(body)
-        .filter_map(|(line, text)| {
-            let level = text.bytes().take_while(|byte| *byte == b'#').count();
-            let rest = text.get(level..)?;
-            let is_heading = (1..=6).contains(&level) && rest.starts_with([' ', '\t']);
-            is_heading.then(|| (line, rest.trim().trim_end_matches('#').trim_end()))
-        })
-        .collect()
+    let mut found = Vec::new();
+    let mut before: Option<(u64, &str)> = None;
+    for (line, whole) in prose(body) {
+        let text = whole.trim_start_matches(' ');
+        let level = text.bytes().take_while(|byte| *byte == b'#').count();
+        let rest = &text[level..];
+        let is_near = whole.len() - text.len() < INDENT_OF_CODE;
+        if is_near && (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+        {
+            found.push((line, rest.trim().trim_end_matches('#').trim_end()));
+            before = None;
+            continue;
+        }
+        // Words with a line beneath them are a heading too.
+        let is_line =
+            |sign: char| !text.trim().is_empty() && text.trim().chars().all(|c| c == sign);
+        if is_near
+            && (is_line('=') || is_line('-'))
+            && let Some((above, words)) = before.filter(|(above, _)| above + 1 == line)
+        {
+            found.push((above, words.trim()));
+            before = None;
+            continue;
+        }
+        before = (!text.trim().is_empty()).then_some((line, text));
+    }
+    found
 }
 
-/// The lines that are not between fences, with their numbers.
+/// The lines that are no code, with their numbers.
 fn prose(body: &str) -> impl Iterator<Item = (u64, &str)> {
     let mut fence: Option<(char, usize)> = None;
+    let mut indented = Indented::default();
     (0..).zip(body.lines()).filter(move |(_, line)| {
-        let bare = line.trim_start();
+        // A fence may stand in a quotation.
+        let bare = line.trim_start_matches([' ', '\t', '>']);
         let sign = bare.chars().next().filter(|c| matches!(c, '`' | '~'));
         let length = sign.map_or(0, |sign| bare.chars().take_while(|c| *c == sign).count());
         match (fence, sign) {
@@ -60,13 +83,49 @@ fn prose(body: &str) -> impl Iterator<Item = (u64, &str)> {
                 false
             }
             (Some(_), _) => false,
-            (None, Some(sign)) if length >= 3 => {
+            // Ticks that are closed on their own line are no fence.
+            (None, Some(sign))
+                if length >= 3 && (sign != TICKS || !bare[length..].contains(TICKS)) =>
+            {
                 fence = Some((sign, length));
                 false
             }
-            (None, _) => true,
+            (None, _) => !indented.is_code(line),
         }
     })
+}
+
+/// Whether a line is code because it is indented: after a blank one, and in no list.
+#[derive(Default)]
+struct Indented {
+    is_in_list: bool,
+    is_in_words: bool,
+}
+
+impl Indented {
+    fn is_code(&mut self, line: &str) -> bool {
+        let text = line.trim_start();
+        let indent: usize = line[..line.len() - text.len()]
+            .chars()
+            .map(|c| if c == '\t' { INDENT_OF_CODE } else { 1 })
+            .sum();
+        if text.is_empty() {
+            self.is_in_words = false;
+            return false;
+        }
+        if indent >= INDENT_OF_CODE && !self.is_in_list && !self.is_in_words {
+            return true;
+        }
+        if indent < INDENT_OF_CODE {
+            let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+            let is_item = ["- ", "* ", "+ "].iter().any(|mark| text.starts_with(mark))
+                || number.len() < text.len() && number.starts_with(['.', ')']);
+            // What is indented a little goes on with the list.
+            self.is_in_list = is_item || (self.is_in_list && (indent > 0 || self.is_in_words));
+        }
+        self.is_in_words = true;
+        false
+    }
 }
 
 /// The same line with blanks where code stands.
@@ -107,7 +166,9 @@ fn wiki(text: &str, line: u64, found: &mut Vec<Link>) {
     while let Some((before, inner)) = rest.split_once("[[") {
         let Some((whole, after)) = inner.split_once("]]") else { return };
         rest = after;
-        if before.ends_with('\\') || whole.contains("[[") {
+        // One that is never closed is none; the last one is.
+        let (before, whole) = whole.rsplit_once("[[").unwrap_or((before, whole));
+        if before.ends_with('\\') {
             continue;
         }
         // In a table the bar is written with a backslash.
@@ -121,17 +182,19 @@ fn wiki(text: &str, line: u64, found: &mut Vec<Link>) {
 }
 
 fn markdown(text: &str, line: u64, found: &mut Vec<Link>) {
-    let mut take = |target: &str| {
-        if let Some((target, heading)) = target_of(target) {
-            found.push(Link { style: Style::Markdown, line, target, heading });
-        }
+    let mut take = |(target, heading)| {
+        found.push(Link { style: Style::Markdown, line, target, heading });
     };
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once("](") {
         let end = end_of(inner).unwrap_or(inner.len());
-        let is_link = before.contains('[') && !before.ends_with('\\');
-        if is_link && end < inner.len() {
-            take(&inner[..end]);
+        // Where the words begin may be a line above.
+        if !before.ends_with('\\') && end < inner.len() {
+            let (path, rest) = cut(&inner[..end]);
+            // Blanks in a path are a mistake of its writer; which file was meant is clear.
+            let is_title = rest.is_empty() || rest.starts_with(['"', '\'', '(']);
+            let path = if is_title { path } else { inner[..end].trim() };
+            take(target_of(path));
         }
         rest = &inner[end..];
     }
@@ -139,9 +202,11 @@ fn markdown(text: &str, line: u64, found: &mut Vec<Link>) {
     let defined = text.trim_start().strip_prefix('[').filter(|rest| !rest.starts_with('^'));
     if let Some((words, target)) = defined.and_then(|rest| rest.split_once("]:"))
         && !words.contains(['[', ']'])
-        && !target.trim().is_empty()
+        && let (path, rest) = cut(target)
+        && !path.is_empty()
+        && (rest.is_empty() || rest.starts_with(['"', '\'', '(']))
     {
-        take(target);
+        take(target_of(path));
     }
 }
 
@@ -161,18 +226,22 @@ fn end_of(text: &str) -> Option<usize> {
     None
 }
 
-/// The path and the heading of a Markdown target.
-fn target_of(text: &str) -> Option<(String, Option<String>)> {
+/// A path, and what stands behind it.
+fn cut(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let path = match text.strip_prefix('<') {
-        Some(rest) => rest.split_once('>')?.0,
-        None => text.split_whitespace().next()?,
+    let (path, rest) = match text.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        Some(parts) => parts,
+        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
     };
-    let (path, heading) = match path.split_once('#') {
-        Some((path, heading)) => (path, Some(decoded(heading))),
-        None => (path, None),
-    };
-    Some((decoded(path), heading))
+    (path, rest.trim())
+}
+
+/// The path and the heading of a Markdown target.
+fn target_of(path: &str) -> (String, Option<String>) {
+    match path.split_once('#') {
+        Some((path, heading)) => (decoded(path), Some(decoded(heading))),
+        None => (decoded(path), None),
+    }
 }
 
 /// `%20` and the like.
@@ -180,7 +249,8 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let code = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         rest = if let (b'%', Some(byte)) = (first, code) {
             bytes.push(byte);

@@ -19,8 +19,8 @@ const PROBE_TIME: Duration = Duration::from_secs(5);
 
 /// What was found out of one.
 #[derive(Debug, Default)]
-struct Row {
-    name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     kind: Option<&'static str>,
     model: Option<String>,
     path: Option<PathBuf>,
@@ -28,19 +28,24 @@ struct Row {
     /// By which way, with which secret.
     login: Option<(Way, Option<String>)>,
     /// Nobody looked where nothing can be known without asking.
-    is_usable: Option<bool>,
+    pub(crate) is_usable: Option<bool>,
     problem: Option<String>,
     remedy: Option<String>,
 }
 
 pub(super) fn run(global: &Global, printer: &Printer) -> Result<(), Failure> {
-    let workshop = Workshop::open(global, printer)?;
-    let names: Vec<_> = workshop.known().into_iter().map(|name| (name, Origin::User)).collect();
-    let rows: Vec<Row> = workshop.choose(&names).iter().map(|one| row(&workshop, one)).collect();
+    let rows = rows(global, printer)?;
     let fields: Vec<Value> = rows.iter().map(Row::fields).collect();
     let text = rows.iter().fold(String::new(), |text, row| text + &row.text());
     printer.answer("runners", json!({ "runners": fields }), &text);
     Ok(())
+}
+
+/// Everyone who is known, as far as trying tells.
+pub(crate) fn rows(global: &Global, printer: &Printer) -> Result<Vec<Row>, Failure> {
+    let workshop = Workshop::open(global, printer)?;
+    let names: Vec<_> = workshop.known().into_iter().map(|name| (name, Origin::User)).collect();
+    Ok(workshop.choose(&names).iter().map(|one| row(&workshop, one)).collect())
 }
 
 fn row(workshop: &Workshop, chosen: &Chosen) -> Row {
@@ -115,7 +120,7 @@ impl Row {
         self.remedy = Some(remedy::of(failure, settings));
     }
 
-    fn fields(&self) -> Value {
+    pub(crate) fn fields(&self) -> Value {
         let login =
             self.login.as_ref().map(|(way, secret)| json!({ "way": way, "secret": secret }));
         json!({

@@ -1,7 +1,7 @@
 //! `ao runners`: who can be asked, and one question to one of them.
 
 mod ask;
-mod list;
+pub(crate) mod list;
 mod remedy;
 pub(crate) mod workshop;
 

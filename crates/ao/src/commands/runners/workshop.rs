@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ao_contract::{Exit, RunnerConfig};
 use ao_guard::cell::{Authorization, Cells, Hidden};
-use ao_runner::http::{self, Address, Ollama, OpenAi};
+use ao_runner::http::{self, Ollama, OpenAi};
 use ao_runner::{Chosen, Clock, DEPTH, Kind, Login, Origin, Program, Runner, Settings, choose};
 use ao_vault::redact::forms;
 use ao_vault::{Name, Secret};
@@ -150,7 +150,7 @@ impl Workshop {
             return Ok(Login::Token { name: name.clone(), variable, value });
         }
         let grant = match (settings.api()?, settings.net.as_slice()) {
-            (Some(endpoint), _) => endpoint.grant,
+            (Some(endpoint), _) => endpoint.place,
             (None, [one]) => one.clone(),
             (None, _) => {
                 return Err(Refused::NotStarted(format!(
@@ -188,7 +188,7 @@ impl Workshop {
         let unsaid =
             |key: &str| Refused::NotStarted(format!("runners.{named}.{key} is not configured"));
         let address = match (&settings.endpoint, settings.kind) {
-            (Some(endpoint), _) => Address::from(endpoint.clone()),
+            (Some(endpoint), _) => endpoint.clone(),
             (None, Kind::Ollama) => OLLAMA
                 .parse()
                 .map_err(|bad: http::BadAddress| Refused::NotStarted(bad.to_string()))?,

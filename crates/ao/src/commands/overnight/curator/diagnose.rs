@@ -6,7 +6,7 @@ use ao_contract::Exit;
 use ao_night::curator::{ENGINE, Health, Level, Look, troubles};
 use serde_json::json;
 
-use super::{probe, settings, surroundings};
+use super::{engine, settings, surroundings};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{BAD, FAINT, GOOD, Printer, paint};
@@ -16,9 +16,9 @@ use crate::repo::Repo;
 pub(super) fn run(global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let settings::Resolved { settings, left_out } = settings::resolve(&repo)?;
-    let health = probe::health(&settings.url);
+    let health = engine::health(&settings.url);
     let is_there = matches!(health, Health::Answers { .. }) || settings.engine != ENGINE;
-    let elsewhere = if is_there { None } else { probe::elsewhere(&settings.url) };
+    let elsewhere = if is_there { None } else { engine::elsewhere(&settings.url) };
     let found = troubles(&Look {
         settings: &settings,
         health: &health,

@@ -6,7 +6,6 @@ mod engine;
 mod enqueue;
 mod event;
 mod failure;
-mod probe;
 pub(crate) mod settings;
 mod status;
 mod surroundings;
@@ -41,7 +40,7 @@ pub(crate) enum Command {
     Enqueue(enqueue::Arguments),
     /// Fold the pending log entries into one file
     Compact(compact::Arguments),
-    /// Raise something that needs review
+    /// Raise something that needs review, or close it
     Event(event::Arguments),
     /// Work the jobs of the queue, one at a time
     Work(work::Arguments),

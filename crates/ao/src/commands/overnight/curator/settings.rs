@@ -4,14 +4,13 @@
 //! if it is this machine's own, and a folder only if it lies in the repository: otherwise a repository could
 //! send what people wrote to a host of its choosing, or have files written anywhere.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{CuratorConfig, JobKind};
 use ao_corpus::harvest::{self, Source};
 use ao_night::curator::{DRAFTS, Settings};
+use ao_runner::http::Address;
 
-use super::probe;
 use crate::config::{self, Whose};
 use crate::failure::Failure;
 use crate::printer::{DOUBT, Printer, paint};
@@ -114,20 +113,13 @@ fn admitted(own: CuratorConfig, places: &Places, left_out: &mut Vec<String>) -> 
     let worker_dir = folder("worker_dir", own.worker_dir);
     let vault_dir = folder("vault_dir", own.vault_dir);
     let ollama_url = said(own.ollama_url).filter(|url| {
-        let is_here = is_this_machine(url);
+        let is_here = url.parse::<Address>().is_ok_and(|one| one.is_this_machine());
         if !is_here {
             leave("ollama_url", "it names another machine");
         }
         is_here
     });
     CuratorConfig { worker_dir, vault_dir, ollama_url, ..own }
-}
-
-fn is_this_machine(url: &str) -> bool {
-    let host = probe::Address::of(url).map(|address| address.host);
-    host.is_ok_and(|host| {
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-    })
 }
 
 /// The user's own word, or else the repository's; of limits the stricter one.

@@ -7,9 +7,10 @@ use ao_night::curator::{self, Depth, Health, Pulse, Settings, Worker};
 use ao_tree::shown;
 use serde_json::{Value, json};
 
-use super::{probe, settings, surroundings};
+use super::{engine, settings, surroundings};
 use crate::cli::Global;
 use crate::clock;
+use crate::commands::runners::list::{self, Row};
 use crate::failure::Failure;
 use crate::printer::{BAD, DOUBT, GOOD, Printer, paint};
 use crate::repo::Repo;
@@ -17,7 +18,7 @@ use crate::repo::Repo;
 pub(super) fn run(global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let settings::Resolved { settings, left_out } = settings::resolve(&repo)?;
-    let health = probe::health(&settings.url);
+    let health = engine::health(&settings.url);
     let worker = settings.worker_dir.as_deref().and_then(Worker::at);
     let depth = worker
         .as_ref()
@@ -27,13 +28,14 @@ pub(super) fn run(global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let pulse = worker.as_ref().map_or(Pulse::None, curator::pulse);
     let pending =
         worker.as_ref().map(|worker| curator::pending_events(worker).map(|all| all.len()));
+    let runners = list::rows(global, printer)?;
     let bridges = surroundings::bridges(&repo);
     let fields = json!({
         "is_configured": settings.is_configured(),
         "is_enabled": settings.is_enabled,
         "settings": said(&settings),
         "left_out": left_out,
-        "engine": engine(&health),
+        "engine": told(&health),
         "model": {
             "name": settings.model,
             "is_available": health.has_model(settings.model.as_deref()),
@@ -41,13 +43,13 @@ pub(super) fn run(global: &Global, printer: &Printer) -> Result<Exit, Failure> {
         "queue": depth.map(queue),
         "worker": status(&pulse),
         "pending_events": pending.and_then(Result::ok),
-        "runners": surroundings::runners(&repo),
+        "runners": runners.iter().map(Row::fields).collect::<Vec<_>>(),
         "bridge": {
             "is_supported": bridges.iter().any(|bridge| bridge.path.is_some()),
             "commands": bridges,
         },
     });
-    let text = text(&settings, &health, depth, &fields);
+    let text = text(&settings, &health, depth, &runners, &fields);
     printer.answer("overnight curator status", fields, &text);
     Ok(Exit::Done)
 }
@@ -65,10 +67,10 @@ fn said(settings: &Settings) -> Value {
     })
 }
 
-fn engine(health: &Health) -> Value {
+fn told(health: &Health) -> Value {
     match health {
         Health::Answers { models } => json!({ "is_healthy": true, "models": models }),
-        Health::BadUrl(why) | Health::Unreachable(why) | Health::NotOllama(why) => {
+        Health::BadUrl(why) | Health::Silent(why) => {
             json!({ "is_healthy": false, "why": why, "models": [] })
         }
     }
@@ -92,7 +94,13 @@ fn status(pulse: &Pulse) -> Value {
     }
 }
 
-fn text(settings: &Settings, health: &Health, depth: Option<Depth>, fields: &Value) -> String {
+fn text(
+    settings: &Settings,
+    health: &Health,
+    depth: Option<Depth>,
+    runners: &[Row],
+    fields: &Value,
+) -> String {
     let mut text = String::new();
     let state = match (settings.is_configured(), settings.is_enabled) {
         (_, false) => paint(DOUBT, "switched off"),
@@ -104,7 +112,7 @@ fn text(settings: &Settings, health: &Health, depth: Option<Depth>, fields: &Val
         Health::Answers { models } => {
             format!("{} with {} models", paint(GOOD, "answers"), models.len())
         }
-        Health::BadUrl(why) | Health::Unreachable(why) | Health::NotOllama(why) => {
+        Health::BadUrl(why) | Health::Silent(why) => {
             format!("{}: {}", paint(BAD, "does not answer"), shown(why))
         }
     };
@@ -129,13 +137,13 @@ fn text(settings: &Settings, health: &Health, depth: Option<Depth>, fields: &Val
         );
     }
     let _ = writeln!(text, "worker    {}", fields["worker"]["state"].as_str().unwrap_or_default());
-    let found = fields["runners"].as_array().into_iter().flatten();
-    let found: Vec<&str> = found
-        .filter(|runner| runner["is_found"] == true)
-        .filter_map(|runner| runner["name"].as_str())
+    let usable: Vec<String> = runners
+        .iter()
+        .filter(|runner| runner.is_usable == Some(true))
+        .map(|runner| shown(&runner.name))
         .collect();
-    let found = if found.is_empty() { "none found".to_owned() } else { found.join(", ") };
-    let _ = writeln!(text, "runners   {found}");
+    let usable = if usable.is_empty() { "none usable".to_owned() } else { usable.join(", ") };
+    let _ = writeln!(text, "runners   {usable}; `ao runners` tells of each");
     let bridge = fields["bridge"]["is_supported"] == true;
     let _ = writeln!(text, "bridge    {}", if bridge { "found" } else { "unsupported" });
     text
