@@ -14,6 +14,7 @@ const DRAFTED_MAX: usize = 8;
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct CuratorLearnings {
     /// At most eight; none if nothing was learned.
+    #[schemars(length(max = DRAFTED_MAX))]
     pub learnings: Vec<DraftedLearning>,
 }
 
@@ -22,14 +23,19 @@ pub struct CuratorLearnings {
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct DraftedLearning {
     /// In a few words; at most 120 characters.
+    #[schemars(length(min = 1, max = 120))]
     pub title: String,
     /// What was learned; at most 2000 characters.
+    #[schemars(length(min = 1, max = 2000))]
     pub learned: String,
     /// Why it matters; at most 1000 characters.
+    #[schemars(length(max = 1000))]
     pub why: String,
     /// How to apply it; at most 1000 characters.
+    #[schemars(length(max = 1000))]
     pub apply: String,
     /// The words of the session that show it, as they stand there; at most 500 characters.
+    #[schemars(length(max = 500))]
     pub quote: String,
 }
 
@@ -39,6 +45,7 @@ pub struct DraftedLearning {
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct CuratorSeeds {
     /// At least one, at most eight.
+    #[schemars(length(min = 1, max = DRAFTED_MAX))]
     pub seeds: Vec<DraftedSeed>,
 }
 
@@ -47,10 +54,13 @@ pub struct CuratorSeeds {
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct DraftedSeed {
     /// In a few words; at most 120 characters.
+    #[schemars(length(min = 1, max = 120))]
     pub title: String,
     /// The question; at most 1000 characters.
+    #[schemars(length(min = 1, max = 1000))]
     pub question: String,
     /// Why it is worth asking; at most 1000 characters.
+    #[schemars(length(max = 1000))]
     pub why: String,
 }
 
