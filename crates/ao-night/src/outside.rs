@@ -237,6 +237,16 @@ impl Outside {
 
     /// What the command of a check says.
     pub(crate) fn command(&self, command: &str, run: impl FnOnce() -> Verdict) -> Verdict {
+        let run = || match self.tape {
+            // No program is started, whatever the record lacks.
+            Tape::Playing(_) => Verdict::NotChecked("it was not run then".into()),
+            Tape::Off | Tape::Recording(_) => run(),
+        };
+        self.check(command, run)
+    }
+
+    /// What a check says that looks outside of the corpus; `command` is its command, or the check itself.
+    pub(crate) fn check(&self, command: &str, run: impl FnOnce() -> Verdict) -> Verdict {
         match &self.tape {
             Tape::Off => run(),
             Tape::Recording(heard) => {
@@ -255,7 +265,7 @@ impl Outside {
             }
             Tape::Playing(told) => {
                 let known = locked(told).commands.get(command).cloned();
-                known.unwrap_or_else(|| Verdict::NotChecked("it was not run then".into()))
+                known.unwrap_or_else(run)
             }
         }
     }
