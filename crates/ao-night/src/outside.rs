@@ -43,7 +43,7 @@ pub struct Outside {
 enum Tape {
     /// Nothing is kept.
     Off,
-    Recording(Mutex<Heard>),
+    Recording(Box<Mutex<Heard>>),
     Playing(Box<Mutex<Told>>),
 }
 
@@ -83,7 +83,7 @@ impl Outside {
     }
 
     pub(crate) fn recording(clock: Clock) -> Self {
-        Self { clock, tape: Tape::Recording(Mutex::default()) }
+        Self { clock, tape: Tape::Recording(Box::default()) }
     }
 
     /// As it was in a night.
