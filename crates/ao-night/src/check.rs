@@ -12,7 +12,7 @@ use ao_corpus::lineage::{Found, Lineage};
 use ao_corpus::{DOCUMENT_BYTES_MAX, Entry, Kind, Tree, in_parallel};
 use ao_tree::{FILE_BYTES_MAX, shown};
 
-use crate::place::{AGENTS, Place, Standing};
+use crate::place::{AGENTS, Place, Standing, is_outside};
 use crate::shell::{Commands, Shell};
 use crate::verdict::Verdict;
 use crate::work_queue::{self, NEXT_WORK, State};
@@ -58,6 +58,20 @@ impl<'a> Checker<'a> {
     }
 
     pub fn check(&self, check: &Check) -> Verdict {
+        // What a file says that is not of the corpus is kept as the verdict, not as the file.
+        let kept = match check {
+            Check::TextInFile { path, .. }
+            | Check::TextNotInFile { path, .. }
+            | Check::FileHash { path, .. } => self.place.outside.filter(|_| is_outside(path)),
+            _ => None,
+        };
+        match (kept, serde_json::to_string(check)) {
+            (Some(outside), Ok(name)) => outside.check(&name, || self.look(check)),
+            _ => self.look(check),
+        }
+    }
+
+    fn look(&self, check: &Check) -> Verdict {
         let looked = match check {
             Check::PathExists { path } => self.path(path, Wanted::There),
             Check::PathAbsent { path } => self.path(path, Wanted::Gone),

@@ -43,7 +43,7 @@ pub struct Outside {
 enum Tape {
     /// Nothing is kept.
     Off,
-    Recording(Mutex<Heard>),
+    Recording(Box<Mutex<Heard>>),
     Playing(Box<Mutex<Told>>),
 }
 
@@ -83,7 +83,7 @@ impl Outside {
     }
 
     pub(crate) fn recording(clock: Clock) -> Self {
-        Self { clock, tape: Tape::Recording(Mutex::default()) }
+        Self { clock, tape: Tape::Recording(Box::default()) }
     }
 
     /// As it was in a night.
@@ -237,6 +237,16 @@ impl Outside {
 
     /// What the command of a check says.
     pub(crate) fn command(&self, command: &str, run: impl FnOnce() -> Verdict) -> Verdict {
+        let run = || match self.tape {
+            // No program is started, whatever the record lacks.
+            Tape::Playing(_) => Verdict::NotChecked("it was not run then".into()),
+            Tape::Off | Tape::Recording(_) => run(),
+        };
+        self.check(command, run)
+    }
+
+    /// What a check says that looks outside of the corpus; `command` is its command, or the check itself.
+    pub(crate) fn check(&self, command: &str, run: impl FnOnce() -> Verdict) -> Verdict {
         match &self.tape {
             Tape::Off => run(),
             Tape::Recording(heard) => {
@@ -255,7 +265,7 @@ impl Outside {
             }
             Tape::Playing(told) => {
                 let known = locked(told).commands.get(command).cloned();
-                known.unwrap_or_else(|| Verdict::NotChecked("it was not run then".into()))
+                known.unwrap_or_else(run)
             }
         }
     }

@@ -126,7 +126,7 @@ impl Place<'_> {
 
 /// Whether a path leads to something that is not of the corpus: another file of the repository, or what
 /// nights write themselves.
-fn is_outside(path: &str) -> bool {
+pub(crate) fn is_outside(path: &str) -> bool {
     let beneath = path.strip_prefix(AGENTS).and_then(|rest| rest.strip_prefix('/'));
     beneath.is_none_or(|rest| rest == "overnight" || rest.starts_with("overnight/"))
 }

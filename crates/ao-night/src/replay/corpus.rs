@@ -102,7 +102,7 @@ pub(crate) fn pack(agents: &Path, sources: &[Source]) -> Result<Packed, Unfit> {
     let disk = Disk::open(agents)?;
     let mut spots = Vec::new();
     walk(&disk, (&disk.top(), b""), (0, Whose::Own), 0, &mut spots)?;
-    packer.put(&disk, spots)?;
+    packer.put(&disk, &spots)?;
     let mut before = 0;
     for (source, number) in sources.iter().zip(numbers(sources)) {
         // Each folder once.
@@ -121,7 +121,7 @@ pub(crate) fn pack(agents: &Path, sources: &[Source]) -> Result<Packed, Unfit> {
                 }
             }
         }
-        packer.put(&disk, spots)?;
+        packer.put(&disk, &spots)?;
     }
     Ok(packer.finish())
 }
@@ -220,7 +220,7 @@ struct Packer {
 }
 
 impl Packer {
-    fn put(&mut self, disk: &Disk, spots: Vec<Spot>) -> Result<(), Unfit> {
+    fn put(&mut self, disk: &Disk, spots: &[Spot]) -> Result<(), Unfit> {
         let redactor = ao_vault::redactor();
         for batch in spots.chunks(BATCH) {
             let left = CORPUS_BYTES_MAX.saturating_sub(self.bytes);

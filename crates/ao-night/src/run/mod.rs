@@ -220,7 +220,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
     let now = outside.reading("planned").rfc3339();
     let mut summary = plan::planned(&settings, &root, &output, (&run_id, now), &budget, &recovered);
-    let mut keeping = Keeping::new(memory, &budget, &recovered);
+    let mut keeping = Keeping::new(&memory, &budget, &recovered);
     if earlier.resumed.is_some() {
         keeping.refuse("it was cut off, and another process went on with it");
     }

@@ -33,9 +33,9 @@ pub(super) struct Keeping {
 }
 
 impl Keeping {
-    pub(super) fn new(memory: Memory, budget: &WarnOnlyBudget, recovered: &[String]) -> Self {
+    pub(super) fn new(memory: &Memory, budget: &WarnOnlyBudget, recovered: &[String]) -> Self {
         let retention = match memory {
-            Memory::Keep(retention) => Some(retention),
+            Memory::Keep(retention) => Some(*retention),
             Memory::Nothing | Memory::Replay(_) => None,
         };
         Self {

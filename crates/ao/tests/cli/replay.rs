@@ -65,7 +65,7 @@ fn kept(night: &Night, run: &str, kind: &str) -> PathBuf {
     night.repo.state("cassettes").join(format!("{run}.{kind}"))
 }
 
-// proves: byte-identical replay of a night without runners
+// A night without runners: every byte of its summary comes out again.
 #[test]
 fn the_same_night_gives_the_same_bytes_and_leaves_the_repository_alone() {
     let night = busy();
@@ -108,7 +108,7 @@ fn what_came_after_the_night_makes_no_difference() {
     night.run(&["--full"]).expect(0);
     assert_ne!(id(&night), run);
     identical(&night, &run);
-    // A repository that was moved is another place, and the night the same.
+    // So is the night after it, over what was changed by hand.
     identical(&night, &id(&night));
 }
 
