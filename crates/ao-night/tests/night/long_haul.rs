@@ -7,11 +7,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use ao_contract::{ConsensusPolicy, RunNow, StepStatus, Summary};
-use ao_night::council::{Council, Lane, Seat};
+use ao_night::council::{Council, Lane, Nonces, Patience, Seat};
+use ao_night::replay::Memory;
 use ao_night::settings::{self, Extent, Gate, LongHaul, Mode};
 use ao_night::{Clock, Order, Settings, System, Template, Watch, Wish};
+use ao_runner::ledger::Limits;
 use ao_runner::wrap::Nonce;
-use ao_runner::{Budget, Cost, Exchange, Failure, Request, Runner, Said, Usage, Usd};
+use ao_runner::{Budget, Cost, Exchange, Failure, Nature, Request, Runner, Said, Usage, Usd, Way};
 use ao_tree::{Door, Held, Layout};
 use serde_json::json;
 
@@ -123,6 +125,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         resume: None,
         recovered: Vec::new(),
         program: None,
+        memory: Memory::Nothing,
     });
     let summary = ended.unwrap().summary;
     assert_eq!(summary.failure_reason, None);
@@ -140,12 +143,22 @@ fn council(runner: &Arc<Scripted>) -> Council {
         usd: Usd(0),
         output_bytes: 1 << 20,
     };
-    let seat = Seat { slug: "scripted".into(), runner: Arc::clone(runner) as _, budget };
+    let seat = Seat {
+        slug: "scripted".into(),
+        runner: Arc::clone(runner) as _,
+        model: None,
+        login: Way::None,
+        nature: Nature::Call,
+        budget,
+        limits: Limits::default(),
+    };
     Council {
         seats: vec![seat],
         policy: ConsensusPolicy::Majority,
         lane: Lane::Main,
-        nonce: || Nonce::new([7; 16]),
+        nonces: Nonces::new(|_| Ok(Nonce::new([7; 16]))),
+        patience: Patience::Waits,
+        curator: None,
     }
 }
 
