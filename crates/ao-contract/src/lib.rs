@@ -134,8 +134,8 @@ pub use maybe::Maybe;
 pub use next_work::{ClaimStatus, NextWork, ProofRef, WorkItem};
 pub use night::{
     CommandVerdict, KeptCorpus, LookFound, NightAwake, NightBeads, NightCommand, NightCouncil,
-    NightLogin, NightLook, NightQueue, NightReading, NightRecord, NightSeat, NightSettings,
-    NightSource, NightWish,
+    NightEvent, NightLogin, NightLook, NightQueue, NightReading, NightRecord, NightSeat,
+    NightSettings, NightSource, NightWish,
 };
 pub use notification::{Notification, NotificationStatus};
 pub use number::{Finite, Fitness, Unit};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    CassetteBudget, ConsensusPolicy, Extra, Finite, KeepAwakeMode, Open, SchemaVersion, Severity,
-    StepStatus, WarnOnlyBudget,
+    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, Open,
+    SchemaVersion, Severity, StepStatus, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -64,12 +64,27 @@ pub struct NightRecord {
     pub beads: Option<NightBeads>,
     /// Why runners were not asked, by their names.
     pub deferred: BTreeMap<String, String>,
+    /// The events of the curator that the council looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<NightEvent>,
     /// Each time that the clock was set while the run went on.
     pub clock_set: Vec<String>,
     /// BLAKE3 of the summary's file, in hexadecimal digits.
     pub summary_hash: String,
     /// The summary.
     pub summary: Extra,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// An event as it was when the council looked at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NightEvent {
+    /// The event.
+    pub event: CuratorEvent,
+    /// How many calls of its budget were left.
+    pub calls_left: u32,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -9,12 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ao_contract::{
-    CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightLook,
+    CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightEvent, NightLook,
     NightReading, NightRecord,
 };
 use jiff::Timestamp;
 
 use crate::clock::Clock;
+use crate::curator::Open;
 use crate::place::Standing;
 use crate::verdict::Verdict;
 
@@ -57,6 +58,7 @@ pub(crate) struct Heard {
     pub(crate) keep_awake: Option<NightAwake>,
     pub(crate) beads: Option<NightBeads>,
     pub(crate) deferred: BTreeMap<String, String>,
+    pub(crate) events: Vec<NightEvent>,
     pub(crate) clock_set: Vec<String>,
 }
 
@@ -317,6 +319,18 @@ impl Outside {
             Tape::Playing(told) => {
                 locked(told).deferred.get(runner).map_or(Ok(()), |why| Err(why.clone()))
             }
+        }
+    }
+
+    /// The events that a council looks at; a replay has them from its desk.
+    pub(crate) fn events(&self, events: &[Open]) {
+        if let Tape::Recording(heard) = &self.tape {
+            let told = |open: &Open| NightEvent {
+                event: open.event.clone(),
+                calls_left: open.calls_left,
+                extra: Extra::new(),
+            };
+            locked(heard).events = events.iter().map(told).collect();
         }
     }
 

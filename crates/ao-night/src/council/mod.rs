@@ -4,6 +4,7 @@
 //! first move and takes the place of nothing.
 
 mod books;
+mod desk;
 mod lane;
 mod nonces;
 mod question;
@@ -14,6 +15,7 @@ mod synthesis;
 use ao_contract::{ConsensusPolicy, RecommendedKind};
 
 pub(crate) use books::Books;
+pub use desk::Desk;
 pub use lane::Lane;
 pub use nonces::Nonces;
 pub(crate) use question::question;
@@ -21,8 +23,6 @@ pub(crate) use review::{Review, Tally};
 pub(crate) use seat::Hours;
 pub use seat::{Patience, Seat};
 pub(crate) use synthesis::synthesis;
-
-use crate::curator::Worker;
 
 /// Who is asked, and how the answers are put together.
 #[derive(Debug, Clone)]
@@ -33,8 +33,8 @@ pub struct Council {
     pub lane: Lane,
     pub nonces: Nonces,
     pub patience: Patience,
-    /// Whose events wait for somebody to look at them.
-    pub curator: Option<Worker>,
+    /// Where events wait for somebody to look at them.
+    pub desk: Option<Desk>,
 }
 
 impl Council {

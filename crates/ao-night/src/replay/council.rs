@@ -10,7 +10,7 @@ use ao_runner::cassette::{Cassette, Played};
 use ao_runner::ledger::Limits;
 use ao_runner::{Budget, Exchange, Failure, Nature, Request, Runner, Usd, Way};
 
-use crate::council::{Council, Lane, Nonces, Patience, Seat};
+use crate::council::{Council, Desk, Lane, Nonces, Patience, Seat};
 
 /// A runner of a cassette that several hands hold.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ fn not_asked(runner: &str) -> Failure {
 }
 
 /// The council of a night. `cassette` is absent where nobody was asked anything.
-pub(super) fn council(told: &NightCouncil, cassette: Option<Cassette>) -> Council {
+pub(super) fn council(told: &NightCouncil, cassette: Option<Cassette>, desk: Desk) -> Council {
     let cassette = cassette.map(Arc::new);
     let seats = told.seats.iter().map(|seat| again(seat, cassette.clone())).collect();
     let nonces = Nonces::new(move |runner| match &cassette {
@@ -69,8 +69,7 @@ pub(super) fn council(told: &NightCouncil, cassette: Option<Cassette>) -> Counci
         lane: if told.creative_lane { Lane::Creative } else { Lane::Main },
         nonces,
         patience: Patience::Passes,
-        // A night in which it had something to say is not replayed.
-        curator: None,
+        desk: Some(desk),
     }
 }
 

@@ -14,11 +14,12 @@ mod settings;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ao_contract::{NightCouncil, NightRecord};
+use ao_contract::{NightCouncil, NightEvent, NightRecord};
 use ao_runner::cassette::{Cassette, CassetteError};
 
 use crate::clock::Clock;
-use crate::council::Council;
+use crate::council::{Council, Desk};
+use crate::curator::Open;
 use crate::outside::Outside;
 use crate::settings::Settings;
 
@@ -130,6 +131,12 @@ impl Kept {
         self.night.council.as_ref()
     }
 
+    /// The events that the council looked at.
+    pub fn desk(&self) -> Desk {
+        let open = |one: &NightEvent| Open { event: one.event.clone(), calls_left: one.calls_left };
+        Desk::Past(self.night.events.iter().map(open).collect())
+    }
+
     /// The council, with its answers from the cassette.
     pub fn council(&self, state: &Path) -> Result<Option<Council>, Refused> {
         let Some(told) = &self.night.council else { return Ok(None) };
@@ -146,7 +153,7 @@ impl Kept {
                 return Err(Refused::Damaged { what, why: format!("line {line}: {why}") });
             }
         };
-        Ok(Some(council::council(told, cassette)))
+        Ok(Some(council::council(told, cassette, self.desk())))
     }
 
     /// Puts the corpus into `scratch`, an empty folder.

@@ -15,9 +15,9 @@ use super::background::{Halt, in_background};
 use super::steps::object;
 use super::{Run, Stopped};
 use crate::council::{
-    Books, Council, Hours, Lane, Review, Seat, Tally, question, review, synthesis, word,
+    Books, Council, Desk, Hours, Lane, Review, Seat, Tally, question, review, synthesis, word,
 };
-use crate::curator::{self, Closing, Verdict};
+use crate::curator::{Closing, Verdict};
 
 const UNCHANGED: &str = "unchanged";
 const REFINED: &str = "refined";
@@ -285,19 +285,17 @@ impl Run<'_> {
         session: &Session,
         completed: &[String],
     ) -> Result<Vec<Value>, Stopped> {
-        let Some(worker) = session.council.curator.clone() else { return Ok(Vec::new()) };
-        let mut review = match curator::pending_events(&worker) {
+        let Some(desk) = session.council.desk.clone() else { return Ok(Vec::new()) };
+        let mut review = match desk.pending() {
             Ok(events) => Review::new(events),
             Err(error) => {
+                self.keeping.refuse("the curator's events could not be read");
                 self.log(&format!("the curator's events: {error}"));
                 self.degraded.push("curator events".into());
                 return Ok(Vec::new());
             }
         };
-        if !review.events.is_empty() {
-            // They lie with the curator, and what is said of them changes them.
-            self.keeping.refuse("its council looked at events of the curator, which are not kept");
-        }
+        self.work.outside.events(&review.events);
         let is_here = |seat: &&Seat| completed.iter().any(|name| name == seat.runner.name());
         for seat in session.council.seats.iter().filter(is_here) {
             if matches!(self.limits.halt(), Some(Halt::Time)) {
@@ -307,7 +305,7 @@ impl Run<'_> {
             let now = (self.work.clock.now)();
             // A call is spent before it is made, so that a kill gives nobody one more.
             let mut asked = review.open();
-            asked.retain(|open| curator::spend(&worker, &open.event.id, &name, now).is_ok());
+            asked.retain(|open| desk.spend(&open.event.id, &name, now));
             for open in &mut review.events {
                 let is_asked = asked.iter().any(|one| one.event.id == open.event.id);
                 open.calls_left = open.calls_left.saturating_sub(u32::from(is_asked));
@@ -335,12 +333,12 @@ impl Run<'_> {
         Ok(review
             .said
             .into_iter()
-            .map(|(id, tally)| self.settle_event(&worker, &id, tally))
+            .map(|(id, tally)| self.settle_event(&desk, &id, tally))
             .collect())
     }
 
     /// Writes down what was said of an event.
-    fn settle_event(&self, worker: &curator::Worker, id: &str, tally: Tally) -> Value {
+    fn settle_event(&self, desk: &Desk, id: &str, tally: Tally) -> Value {
         let (verdict, word, said) = match tally.keep {
             Some(kept) => (Verdict::Kept, "keep", vec![kept]),
             None => (Verdict::Closed, "close", tally.close),
@@ -350,7 +348,7 @@ impl Run<'_> {
         let now = (self.work.clock.now)();
         let closing = Closing { verdict, by: &by, note: Some(&reason), now };
         let mut told = json!({ "id": id, "verdict": word, "by": by, "reason": reason });
-        if let Err(error) = curator::close_event(worker, id, &closing) {
+        if let Err(error) = desk.close(id, &closing) {
             told["not_written"] = error.to_string().into();
         }
         told

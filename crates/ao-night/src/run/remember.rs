@@ -122,6 +122,7 @@ impl Run<'_> {
                 keep_awake: heard.keep_awake,
                 beads: heard.beads,
                 deferred: heard.deferred,
+                events: heard.events,
                 clock_set: heard.clock_set,
                 summary_hash: replay::hash(&bytes),
                 summary,

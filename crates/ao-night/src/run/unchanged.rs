@@ -40,6 +40,8 @@ impl Run<'_> {
         self.looked = looked.filter(|looked| looked.trust == Trust::Sure);
         // What was cut off may have left more than a look at the files can tell.
         let is_asked = self.work.settings.extent == Extent::WhatChanged && !self.is_recovered;
+        // What runners were asked can be run again, and for that the corpus has to be read.
+        let is_asked = is_asked && self.council.is_none();
         kept.filter(|_| is_asked)
     }
 

@@ -158,7 +158,7 @@ fn council(runner: &Arc<Scripted>) -> Council {
         lane: Lane::Main,
         nonces: Nonces::new(|_| Ok(Nonce::new([7; 16]))),
         patience: Patience::Waits,
-        curator: None,
+        desk: None,
     }
 }
 

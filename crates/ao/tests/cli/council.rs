@@ -13,12 +13,12 @@ use crate::runners::{Desk, report, says};
 use crate::vault::{VALUE, files_with};
 
 /// A repository at a desk.
-struct Table {
-    desk: Desk,
+pub(crate) struct Table {
+    pub(crate) desk: Desk,
 }
 
 impl Table {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let table = Self { desk: Desk::new() };
         for number in 0..3 {
             table.write(
@@ -29,11 +29,11 @@ impl Table {
         table
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.desk.home.path("work").join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// A program that says this in its own name, as a runner.
-    fn judge(&self, name: &str, kind: &str, confidence: &str, idea: &str) -> String {
+    pub(crate) fn judge(&self, name: &str, kind: &str, confidence: &str, idea: &str) -> String {
         let runner = format!("command:{}", self.desk.home.path("bin").join(name).display());
         let mut answer = report(&runner);
         answer["recommended_kind"] = kind.into();
@@ -52,15 +52,26 @@ impl Table {
         runner
     }
 
-    fn night(&self, runners: &[&str], more: &[&str]) -> Ran {
+    pub(crate) fn night(&self, runners: &[&str], more: &[&str]) -> Ran {
         self.desk.home.ao(&arguments(runners, more))
+    }
+
+    pub(crate) fn replay(&self, run: &str, more: &[&str]) -> Ran {
+        self.desk.home.ao(&[&["--json", "overnight", "replay", run], more].concat())
+    }
+
+    /// The last night, run again, is the same to the byte.
+    #[track_caller]
+    fn is_replayed(&self) {
+        let told = self.replay(&self.run_id(), &[]);
+        assert_eq!(told.json()["identical"], true, "{told}");
     }
 
     fn latest(&self, name: &str) -> PathBuf {
         self.path(".agents/overnight/latest").join(name)
     }
 
-    fn summary(&self) -> Value {
+    pub(crate) fn summary(&self) -> Value {
         json_of(&self.latest("summary.json"))
     }
 
@@ -77,7 +88,7 @@ impl Table {
         )
     }
 
-    fn run_id(&self) -> String {
+    pub(crate) fn run_id(&self) -> String {
         self.summary()["run_id"].as_str().unwrap().to_owned()
     }
 
@@ -191,6 +202,7 @@ fn what_is_bad_or_late_is_recorded_and_not_used() {
     assert!(files_with(&table.path(".agents"), VALUE).is_empty());
     let text = fs::read_to_string(table.latest("summary.md")).unwrap();
     assert!(!text.contains('\u{1b}') && text.contains("Dream Council"), "{text}");
+    table.is_replayed();
     let strict = [&["--strict-exit"], &arguments(&["nosuch"], &[])[..]].concat();
     desk.home.ao(&strict).expect(3);
     assert_eq!(table.step("council-synthesis").0, "soft-fail");
@@ -364,6 +376,7 @@ fn a_limit_that_ends_in_time_is_waited_for_and_another_one_defers_the_runner() {
     let whys: Vec<_> = ledger.iter().filter_map(|line| line["why"].as_str()).collect();
     assert_eq!(whys, ["not-asked", "reported"]);
     assert_eq!(ledger.last().unwrap()["tokens"], 31);
+    table.is_replayed();
 
     local(serve(vec![limited(100_000), (200, String::new(), chat(1))]));
     table.night(&["local"], &[]).expect(0);
@@ -378,6 +391,7 @@ fn a_limit_that_ends_in_time_is_waited_for_and_another_one_defers_the_runner() {
     let (_, note) = table.step("council-local");
     assert!(note.contains(&format!("it is deferred until {until}")), "{note}");
     assert!(table.cassette().is_empty() && table.ledger().is_empty());
+    table.is_replayed();
     let degraded = &table.summary()["degraded"];
     assert!(degraded.as_array().unwrap().contains(&json!("council-local")), "{degraded}");
     fs::remove_file(deferred).unwrap();
@@ -494,6 +508,7 @@ fn events_go_to_the_council_within_their_budget() {
     // What was kept has one call less, and none of the closed ones waits.
     let pending = lines(worker.join("events/pending.jsonl").to_str().unwrap());
     assert_eq!(pending.len(), 1);
+    table.is_replayed();
     // A night without runners leaves the events alone.
     table.night(&[], &[]).expect(0);
     assert_eq!(lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(), ledger.len());

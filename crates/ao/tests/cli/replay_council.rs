@@ -1,82 +1,52 @@
 //! Nights that asked runners, run again: the answers come from the cassette, or from another runner.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::council::Table;
 use crate::night::{json_of, learning};
-use crate::repo::{Ran, Tree, files};
-use crate::runners::{Desk, report, says};
+use crate::repo::{Tree, files};
 use crate::vault::{VALUE, files_with};
 
-struct Table {
-    desk: Desk,
+fn table() -> Table {
+    let table = Table::new();
+    table.write(".agents/learnings/2026-03-02-copy.md", &learning(1));
+    table
 }
 
-impl Table {
-    fn new() -> Self {
-        let desk = Desk::new();
-        for (number, name) in [(0, "one"), (1, "two"), (1, "copy"), (2, "three")] {
-            let path =
-                desk.home.path("work").join(format!(".agents/learnings/2026-03-01-{name}.md"));
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, learning(number)).unwrap();
-        }
-        desk.home.settle();
-        Self { desk }
-    }
+fn judge(table: &Table, name: &str, kind: &str) -> String {
+    table.judge(name, kind, "high", "")
+}
 
-    /// A program that says this in its own name, and writes down that it was asked.
-    fn judge(&self, name: &str, kind: &str) -> String {
-        let runner = format!("command:{}", self.desk.home.path("bin").join(name).display());
-        let mut answer = report(&runner);
-        answer["recommended_kind"] = kind.into();
-        answer["recommended_first_action"] = format!("{kind} it").into();
-        self.desk.program(name, &format!("cat > /dev/null\n{}", says(&answer.to_string())));
-        runner
-    }
+fn spend(table: &Table, runners: &[&str]) -> String {
+    table.night(runners, &[]).expect(0);
+    table.run_id()
+}
 
-    fn spend(&self, runners: &[&str]) -> String {
-        let mut all = vec!["--json", "overnight", "start", "--no-keep-awake"];
-        all.extend(runners.iter().flat_map(|runner| ["--runner", runner]));
-        self.desk.home.ao(&all).expect(0);
-        let path = self.path(".agents/overnight/latest/summary.json");
-        json_of(&path)["run_id"].as_str().unwrap().to_owned()
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.desk.home.path("work").join(name)
-    }
-
-    fn replay(&self, run: &str, more: &[&str]) -> Ran {
-        self.desk.home.ao(&[&["--json", "overnight", "replay", run], more].concat())
-    }
-
-    fn tree(&self) -> Tree {
-        files(&self.path(".agents"))
-    }
+fn tree(table: &Table) -> Tree {
+    files(&table.path(".agents"))
 }
 
 // proves: RUN-39
 #[test]
 fn runners_are_played_back_and_not_asked() {
-    let table = Table::new();
-    let first = table.judge("first", "repair");
-    let second = table.judge("second", "document");
+    let table = table();
+    let first = judge(&table, "first", "repair");
+    let second = judge(&table, "second", "document");
     let bad = table.desk.program("bad", "cat > /dev/null; echo nothing of the form");
     let bad = format!("command:{}", bad.display());
-    let run = table.spend(&[&first, &second, &bad]);
+    let run = spend(&table, &[&first, &second, &bad]);
     let summary = json_of(&table.path(".agents/overnight/latest/summary.json"));
     assert_eq!(summary["council"]["completed_runners"].as_array().unwrap().len(), 2, "{summary:#}");
-    let before = table.tree();
+    let before = tree(&table);
     // Whoever is asked now says something else.
     for name in ["first", "second", "bad"] {
-        table.judge(name, "research");
+        judge(&table, name, "research");
     }
     let told = table.replay(&run, &[]).expect(0).json();
     assert_eq!(told["identical"], true, "{told:#}");
-    assert!(before == table.tree(), "something was written");
+    assert!(before == tree(&table), "something was written");
     // Without its cassette it is another night.
     let cassette = table.path(&format!(".agents/overnight/cassettes/{run}.jsonl"));
     let lines = fs::read_to_string(&cassette).unwrap();
@@ -90,11 +60,11 @@ fn runners_are_played_back_and_not_asked() {
 
 #[test]
 fn another_runner_is_asked_in_their_place() {
-    let table = Table::new();
-    let first = table.judge("first", "repair");
-    let run = table.spend(&[&first]);
-    let other = table.judge("other", "document");
-    let before = table.tree();
+    let table = table();
+    let first = judge(&table, "first", "repair");
+    let run = spend(&table, &[&first]);
+    let other = judge(&table, "other", "document");
+    let before = tree(&table);
     let told = table.replay(&run, &["--swap", &other]).expect(0).json();
     assert_eq!(told["identical"], false);
     assert_eq!(told["swap"], other.as_str());
@@ -105,7 +75,7 @@ fn another_runner_is_asked_in_their_place() {
     // The corpus is the same: what the night itself found out does not differ.
     let paths = differences.iter().map(|one| one["path"].as_str().unwrap());
     assert!(!paths.into_iter().any(|path| path.starts_with("iterations")), "{told:#}");
-    assert!(before == table.tree(), "something was written");
+    assert!(before == tree(&table), "something was written");
     // One that is not there is told of, in its place.
     let told = table.replay(&run, &["--swap", "command:/nowhere/x"]).expect(0).json();
     assert!(told["differences"].to_string().contains("/nowhere/x"), "{told:#}");
@@ -113,24 +83,24 @@ fn another_runner_is_asked_in_their_place() {
 
 #[test]
 fn where_nobody_was_asked_nobody_can_be_swapped() {
-    let table = Table::new();
-    let run = table.spend(&[]);
+    let table = table();
+    let run = spend(&table, &[]);
     let told = table.replay(&run, &["--swap", "ollama"]).expect(2);
     assert!(told.stderr.contains("nobody was asked"), "{}", told.stderr);
 }
 
 #[test]
 fn a_corpus_with_a_value_of_the_vault_is_not_copied() {
-    let table = Table::new();
+    let table = table();
     let path = table.path(".agents/learnings/2026-03-01-leak.md");
     fs::write(&path, format!("{}\n{VALUE}\n", learning(9))).unwrap();
     table.desk.home.settle();
-    let run = table.spend(&[]);
+    let run = spend(&table, &[]);
     let summary = json_of(&table.path(".agents/overnight/latest/summary.json"));
     let why = summary["not_replayable"].as_str().unwrap();
     assert!(why.contains("2026-03-01-leak.md holds a value of the vault"), "{why}");
     let state = table.path(".agents/overnight");
-    assert_eq!(files_with(&state, VALUE), Vec::<PathBuf>::new());
+    assert!(files_with(&state, VALUE).is_empty());
     let told = table.replay(&run, &[]).expect(6);
     assert!(told.stderr.contains("a value of the vault"), "{}", told.stderr);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ao_contract::{ConsensusPolicy, NightCouncil};
-use ao_night::council::{Council, Lane, Nonces, Patience, Seat};
+use ao_night::council::{Council, Desk, Lane, Nonces, Patience, Seat};
 use ao_night::curator::Worker;
 use ao_runner::ledger::Limits;
 use ao_runner::{
@@ -58,14 +58,14 @@ pub(super) fn council(
         lane: if is_creative { Lane::Creative } else { Lane::Main },
         nonces: fresh(),
         patience: Patience::Waits,
-        curator: worker(repo)?,
+        desk: worker(repo)?.map(Desk::Curator),
     }))
 }
 
 /// One runner in the place of all who were asked in a night that is run again.
 pub(super) fn swapped(
     name: &str,
-    told: &NightCouncil,
+    (told, desk): (&NightCouncil, Desk),
     repo: &Repo,
     (global, printer): (&Global, &Printer),
 ) -> Result<Council, Failure> {
@@ -79,8 +79,7 @@ pub(super) fn swapped(
         lane: if told.creative_lane { Lane::Creative } else { Lane::Main },
         nonces: fresh(),
         patience: Patience::Passes,
-        // What it says of events would change them.
-        curator: None,
+        desk: Some(desk),
     })
 }
 

@@ -67,7 +67,9 @@ pub(crate) fn run(
     let kept = Kept::open(&repo.state(), &arguments.run).map_err(refused)?;
     let council = match (&arguments.swap, kept.asked()) {
         (None, _) => kept.council(&repo.state()).map_err(refused)?,
-        (Some(name), Some(told)) => Some(council::swapped(name, told, &repo, (global, printer))?),
+        (Some(name), Some(told)) => {
+            Some(council::swapped(name, (told, kept.desk()), &repo, (global, printer))?)
+        }
         (Some(_), None) => {
             return Err(Failure::usage(format!(
                 "--swap: nobody was asked in run {}",
