@@ -337,3 +337,36 @@ fn a_hostile_model_gets_nothing_done_and_learns_nothing() {
         }
     }
 }
+
+// proves: RUN-36, RUN-39
+#[test]
+fn a_real_agent_sits_in_the_council_of_a_night_that_can_be_replayed() {
+    everyone(|agent, user, installed| {
+        let wrong = Reply::Answer(json!({ "headline": 7 }).to_string());
+        let desk = Desk::new(agent, user, installed, With::Key, vec![wrong, good()]);
+        let note = desk.ground.path("repo/.agents/learnings/a.md");
+        fs::create_dir_all(note.parent().unwrap()).unwrap();
+        fs::write(&note, "# Retry\n\nThe loop retries three times.\n").unwrap();
+        let night = ["--json", "overnight", "start", "--no-keep-awake", "--runner", "it"];
+        let (stdout, stderr, code) = desk.ao(&night, "");
+        assert_eq!(code, 0, "{agent:?}: {stdout}{stderr}");
+        let told: Value = serde_json::from_str(&stdout).unwrap();
+        let summary = &told["summary"];
+        assert_eq!(summary["council"]["reports"], json!([report("it")]), "{agent:?}: {summary:#}");
+        let steps = summary["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["name"] == "council-it").unwrap();
+        assert_eq!((&step["status"], &step["login"]), (&json!("done"), &json!("api-key")));
+        assert!(step["spent"]["tokens"].as_u64() >= Some(2), "{agent:?}: {step:#}");
+        let asked = desk.mock.bodies().len();
+        assert_eq!(asked, 2, "{agent:?}");
+        for (path, bytes) in desk.ground.everything() {
+            let text = format!("{path:?} {bytes:?}");
+            assert!(!text.contains(KEY) && !text.contains(OTHER), "{agent:?}: {path:?}");
+        }
+        let run = summary["run_id"].as_str().unwrap();
+        let (stdout, stderr, code) = desk.ao(&["--json", "overnight", "replay", run], "");
+        assert_eq!(code, 0, "{agent:?}: {stdout}{stderr}");
+        assert_eq!(desk.mock.bodies().len(), asked, "{agent:?}: a replay asks nobody");
+        assert_eq!(desk.ground.processes(), Vec::<String>::new(), "{agent:?}");
+    });
+}
