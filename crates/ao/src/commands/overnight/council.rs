@@ -6,6 +6,7 @@ use std::time::Duration;
 use ao_contract::{ConsensusPolicy, NightCouncil};
 use ao_night::council::{Council, Desk, Lane, Nonces, Patience, Seat};
 use ao_night::curator::Worker;
+use ao_runner::http::Address;
 use ao_runner::ledger::Limits;
 use ao_runner::{
     Absent, Budget, Chosen, Failure as Refused, Kind, Nature, Origin, Runner, Settings, Usd,
@@ -119,7 +120,10 @@ fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
 /// What reaches nobody, and what runs on this machine, has no money to spend.
 fn is_free(settings: &Settings) -> bool {
     match settings.kind {
-        Kind::Ollama => true,
+        Kind::Ollama => {
+            let is_here = settings.endpoint.as_ref().is_none_or(Address::is_this_machine);
+            is_here && settings.auth.is_none()
+        }
         Kind::Command => settings.net.is_empty(),
         _ => false,
     }
