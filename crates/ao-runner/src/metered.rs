@@ -3,11 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::Settlement;
-use ao_guard::cell::Refused;
 
 use crate::failure::Failure;
 use crate::ledger::{Ledger, LedgerError, Outcome};
-use crate::login::Way;
 use crate::request::{Request, Usd};
 use crate::runner::{Exchange, Runner};
 
@@ -50,14 +48,6 @@ impl<'a> Metered<'a> {
 impl Runner for Metered<'_> {
     fn name(&self) -> &str {
         self.runner.name()
-    }
-
-    fn login(&self) -> Way {
-        self.runner.login()
-    }
-
-    fn refused(&self) -> Vec<Refused> {
-        self.runner.refused()
     }
 
     fn exchange(

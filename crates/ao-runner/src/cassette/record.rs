@@ -19,7 +19,6 @@ use crate::ask::WITHHELD;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::line;
-use crate::login::Way;
 use crate::request::{Request, Usd};
 use crate::runner::{Exchange, Runner};
 use crate::wrap::Nonce;
@@ -56,14 +55,6 @@ pub struct Recorded<'a> {
 impl Runner for Recorded<'_> {
     fn name(&self) -> &str {
         self.runner.name()
-    }
-
-    fn login(&self) -> Way {
-        self.runner.login()
-    }
-
-    fn refused(&self) -> Vec<Refused> {
-        self.runner.refused()
     }
 
     fn exchange(

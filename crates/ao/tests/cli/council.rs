@@ -1,7 +1,7 @@
 //! Nights that ask runners: who answers what, what is used of it, and what it costs.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cell::is_running;
 use crate::night::{learning, ran};
 use crate::repo::{Ran, files, wait_until};
-use crate::runners::{Desk, report, says};
+use crate::runners::{Desk, report, request, says};
 use crate::vault::{VALUE, files_with};
 
 /// A repository at a desk.
@@ -329,15 +329,7 @@ fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for (mut stream, (status, head, body)) in listener.incoming().flatten().zip(answers) {
-            let mut asked = Vec::new();
-            let mut byte = [0];
-            while !asked.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) > 0 {
-                asked.push(byte[0]);
-            }
-            let asked = String::from_utf8_lossy(&asked).to_lowercase();
-            let length = asked.lines().find_map(|line| line.strip_prefix("content-length:"));
-            let mut rest = vec![0; length.and_then(|n| n.trim().parse().ok()).unwrap_or(0)];
-            stream.read_exact(&mut rest).unwrap();
+            request(&mut stream);
             let body = body.to_string();
             let _ = write!(
                 stream,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{Read, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -371,23 +372,28 @@ fn what_can_be_asked_is_found_out_by_trying() {
 }
 
 /// Answers as an Ollama and as a server of `OpenAI`'s kind does, with a report in the runner's name.
+/// Head and body of one request.
+pub(crate) fn request(stream: &mut std::net::TcpStream) -> (String, Vec<u8>) {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) > 0 {
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let length = head
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    stream.read_exact(&mut body).unwrap();
+    (head, body)
+}
+
 fn serve_models(count: usize) -> u16 {
-    use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().take(count).flatten() {
-            let mut head = Vec::new();
-            let mut byte = [0];
-            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) > 0 {
-                head.push(byte[0]);
-            }
-            let head = String::from_utf8_lossy(&head).into_owned();
-            let length = head.lines().find_map(|line| {
-                line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok()
-            });
-            let mut body = vec![0; length.unwrap_or(0)];
-            stream.read_exact(&mut body).unwrap();
+            let (head, body) = request(&mut stream);
             let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
             let answer = match head.split(' ').nth(1).unwrap_or_default() {
                 "/api/tags" => json!({ "models": [{ "name": "small:latest", "digest": "d1" }] }),
