@@ -20,6 +20,7 @@ fn the_demo_kills_recovers_and_undoes() {
     // Twelve copies in the weeks, one in the notes, and seven pending learnings that were known.
     assert_eq!(answer["night"]["merged"], 20, "{answer:#}");
     assert!(answer["night"]["packets"].as_u64().unwrap() >= 3, "{answer:#}");
+    assert_eq!(answer["night"]["replayed_to_the_byte"], true, "{answer:#}");
     let kills = answer["kills"].as_array().unwrap();
     assert_eq!(kills.len(), 12);
     // The last one waits for the marker: it always meets a commit that is decided.

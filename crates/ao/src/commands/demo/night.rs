@@ -1,6 +1,8 @@
-//! The last act of the demo: a whole night, and the report that it leaves.
+//! The last act of the demo: a whole night, the report that it leaves, and the same night once more.
 
-use ao_guard::{Keeper, Program};
+use std::ffi::OsStr;
+
+use ao_guard::{Ended, Keeper, Program};
 use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
@@ -12,6 +14,8 @@ use crate::printer::{Printer, STRONG, paint};
 pub(super) struct Slept {
     pub(super) report: String,
     summary: Value,
+    /// Whether a replay gave the same summary to the byte.
+    is_replayed: bool,
 }
 
 impl Slept {
@@ -21,6 +25,7 @@ impl Slept {
             "iterations": self.summary["iterations"].as_array().map_or(0, Vec::len),
             "merged": self.merged(),
             "packets": self.summary["morning_packets"].as_array().map_or(0, Vec::len),
+            "replayed_to_the_byte": self.is_replayed,
         })
     }
 
@@ -31,7 +36,7 @@ impl Slept {
     }
 
     pub(super) fn is_good(&self) -> bool {
-        self.summary["status"] == "done" && self.merged() > 0
+        self.summary["status"] == "done" && self.merged() > 0 && self.is_replayed
     }
 }
 
@@ -47,24 +52,35 @@ impl Stage {
             "{} `ao overnight start` over {files} files, some written down twice, and in the morning:\n",
             paint(STRONG, "8.")
         ));
-        let root = self.repo.root.as_os_str();
-        let words = ["--quiet", "-C"].map(std::ffi::OsStr::new);
-        let more = ["overnight", "start", "--no-keep-awake", "--run-timeout", "50s"];
-        let more = more.map(std::ffi::OsStr::new);
-        let program = Program::new(&self.program)
-            .arguments(words)
-            .arguments([root])
-            .arguments(more)
-            .directory(&self.repo.root);
-        let ended = Keeper::this_binary().run(&program, BOUNDS, &false.into());
-        let ended = ended.map_err(|error| broken(&error))?;
+        let ended = self.overnight(&["start", "--no-keep-awake", "--run-timeout", "50s"])?;
         if !ended.is_success() {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             return Err(broken(&format!("the night ended: {:?} {said}", ended.how)));
         }
         let path = self.repo.state().join("latest/summary.json");
         let bytes = std::fs::read(path).map_err(|error| broken(&error))?;
-        let summary = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
-        Ok(Slept { report: String::from_utf8_lossy(&ended.stdout).into_owned(), summary })
+        let summary: Value = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
+        let again = self.overnight(&["replay", summary["run_id"].as_str().unwrap_or_default()])?;
+        let (night, replay) = [&ended, &again].map(said).into();
+        let replay = format!(
+            "{} Every stage once more over the corpus as it was, with the clock of the night:\n{replay}",
+            paint(STRONG, "9.")
+        );
+        let report = format!("{night}\n{replay}");
+        Ok(Slept { report, summary, is_replayed: again.is_success() })
     }
+
+    fn overnight(&self, words: &[&str]) -> Result<Ended, Failure> {
+        let program = Program::new(&self.program)
+            .arguments(["--quiet", "-C"].map(OsStr::new))
+            .arguments([self.repo.root.as_os_str()])
+            .arguments(["overnight"].into_iter().chain(words.iter().copied()).map(OsStr::new))
+            .directory(&self.repo.root);
+        let ended = Keeper::this_binary().run(&program, BOUNDS, &false.into());
+        ended.map_err(|error| broken(&error))
+    }
+}
+
+fn said(ended: &Ended) -> String {
+    String::from_utf8_lossy(&ended.stdout).into_owned()
 }
