@@ -13,12 +13,12 @@ use crate::runners::{Desk, report, says};
 use crate::vault::{VALUE, files_with};
 
 /// A repository at a desk.
-struct Table {
-    desk: Desk,
+pub(crate) struct Table {
+    pub(crate) desk: Desk,
 }
 
 impl Table {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let table = Self { desk: Desk::new() };
         for number in 0..3 {
             table.write(
@@ -29,11 +29,11 @@ impl Table {
         table
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.desk.home.path("work").join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// A program that says this in its own name, as a runner.
-    fn judge(&self, name: &str, kind: &str, confidence: &str, idea: &str) -> String {
+    pub(crate) fn judge(&self, name: &str, kind: &str, confidence: &str, idea: &str) -> String {
         let runner = format!("command:{}", self.desk.home.path("bin").join(name).display());
         let mut answer = report(&runner);
         answer["recommended_kind"] = kind.into();
@@ -52,7 +52,7 @@ impl Table {
         runner
     }
 
-    fn night(&self, runners: &[&str], more: &[&str]) -> Ran {
+    pub(crate) fn night(&self, runners: &[&str], more: &[&str]) -> Ran {
         self.desk.home.ao(&arguments(runners, more))
     }
 
@@ -60,13 +60,13 @@ impl Table {
         self.path(".agents/overnight/latest").join(name)
     }
 
-    fn summary(&self) -> Value {
+    pub(crate) fn summary(&self) -> Value {
         json_of(&self.latest("summary.json"))
     }
 
     /// Status and note of a step.
     #[track_caller]
-    fn step(&self, name: &str) -> (String, String) {
+    pub(crate) fn step(&self, name: &str) -> (String, String) {
         let summary = self.summary();
         let steps = summary["steps"].as_array().unwrap();
         let step = steps.iter().find(|step| step["name"] == name);
@@ -81,12 +81,12 @@ impl Table {
         self.summary()["run_id"].as_str().unwrap().to_owned()
     }
 
-    fn ledger(&self) -> Vec<Value> {
+    pub(crate) fn ledger(&self) -> Vec<Value> {
         let path = self.latest(&self.run_id()).join("ledger.jsonl");
         lines(path.to_str().unwrap())
     }
 
-    fn cassette(&self) -> Vec<Value> {
+    pub(crate) fn cassette(&self) -> Vec<Value> {
         let path = self.path(&format!(".agents/overnight/cassettes/{}.jsonl", self.run_id()));
         lines(path.to_str().unwrap())
     }
@@ -99,7 +99,7 @@ fn arguments<'a>(runners: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-fn lines(name: &str) -> Vec<Value> {
+pub(crate) fn lines(name: &str) -> Vec<Value> {
     let text = fs::read_to_string(name).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -312,7 +312,7 @@ fn a_signal_ends_whoever_is_asked_and_the_report_says_so() {
 }
 
 /// Answers requests one after another with these: status, further head lines, body.
-fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
+pub(crate) fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -337,7 +337,7 @@ fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
     port
 }
 
-fn chat(tokens: u64) -> Value {
+pub(crate) fn chat(tokens: u64) -> Value {
     json!({
         "message": { "role": "assistant", "content": report("local").to_string() },
         "done": true, "done_reason": "stop", "prompt_eval_count": 30, "eval_count": tokens,

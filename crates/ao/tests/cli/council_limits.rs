@@ -1,0 +1,74 @@
+//! How far runners go, whatever they are called and however often they are named.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::council::{Table, chat, lines, serve};
+
+const MOST: u64 = 100_000;
+
+/// The most that was taken or reserved at any moment.
+fn most(ledger: &[Value]) -> u64 {
+    let (mut open, mut spent, mut most) = (std::collections::BTreeMap::new(), 0, 0);
+    for line in ledger {
+        let tokens = line["tokens"].as_u64().unwrap();
+        if line["event"] == "reserved" {
+            open.insert(line["id"].as_u64().unwrap(), tokens);
+        } else {
+            open.remove(&line["id"].as_u64().unwrap());
+            spent += tokens;
+        }
+        most = most.max(spent + open.values().sum::<u64>());
+    }
+    most
+}
+
+#[test]
+fn who_is_named_twice_has_the_limits_of_one() {
+    let table = Table::new();
+    let worker = table.desk.home.path("worker");
+    fs::create_dir(&worker).unwrap();
+    let review = json!({
+        "message": { "content": json!({ "runner": "local", "events": [] }).to_string() },
+        "done": true, "done_reason": "stop", "prompt_eval_count": 30, "eval_count": 1,
+    });
+    let port = serve(vec![
+        (200, String::new(), chat(60_000)),
+        (200, String::new(), review.clone()),
+        (200, String::new(), review),
+    ]);
+    let endpoint = format!("http://127.0.0.1:{port}");
+    let local = json!({ "kind": "ollama", "model": "m", "endpoint": endpoint, "max_tokens": MOST });
+    let curator = json!({ "local_curator": { "worker_dir": worker } });
+    let config = json!({ "runners": { "local": local }, "dream": curator });
+    fs::write(table.desk.home.path(".agentops/config.yaml"), config.to_string()).unwrap();
+    // A repository chooses who is asked.
+    table.write(".agentops/config.yaml", "dream: { runners: [local, local] }");
+    let event = [
+        "overnight",
+        "curator",
+        "event",
+        "--source",
+        "s",
+        "--severity",
+        "high",
+        "--action",
+        "look",
+        "--target",
+        "council",
+        "--budget",
+        "5",
+    ];
+    table.desk.home.ao(&event).expect(0);
+    table.night(&[], &[]).expect(0);
+    assert_eq!(table.step("council-local").0, "done");
+    assert!(table.step("council-local-2").1.contains("named twice"));
+    let ledger = table.ledger();
+    assert!(most(&ledger) <= MOST, "{ledger:#?}");
+    assert_eq!(ledger.iter().filter(|line| line["why"] == "reported").count(), 2);
+    // An event costs a call where somebody is asked, and nowhere else.
+    let events = lines(worker.join("events/ledger.jsonl").to_str().unwrap());
+    let asked = events.iter().filter(|line| line["step"] == "asked").count();
+    assert_eq!(asked, 1, "{events:#?}");
+}
