@@ -111,6 +111,18 @@ fn another_runner_is_asked_in_their_place() {
     assert!(told["differences"].to_string().contains("/nowhere/x"), "{told:#}");
 }
 
+#[test]
+fn a_dry_run_asks_nobody_in_the_place_of_others() {
+    let table = Table::new();
+    let one = table.judge("one", "repair");
+    let run = table.spend(&[&one]);
+    // It could not end well if it was started.
+    let path = table.desk.program("dear", "exec sleep 61.75");
+    let dear = format!("command:{}", path.display());
+    let told = table.replay(&run, &["--dry-run", "--swap", &dear]).expect(0).json();
+    assert_eq!((&told["status"], &told["asked"][0]), (&"preview".into(), &one.into()), "{told:#}");
+}
+
 // Whoever can write a record can write its digest, too.
 #[test]
 fn a_record_that_leads_out_of_the_scratch_folder_is_refused() {
