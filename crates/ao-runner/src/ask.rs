@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Cost, Said, Usage};
 use crate::failure::Failure;
+use crate::json;
 use crate::request::{Budget, Material, Request, Usd};
 use crate::runner::{Exchange, Runner};
 use crate::wrap::{Nonce, wrapped};
@@ -64,7 +65,7 @@ fn checked(exchange: &Exchange, request: &Request) -> Result<Value, Failure> {
         return Err(Failure::Unsafe("a value of the vault".to_owned()));
     }
     let text = unfenced(text);
-    let value: Value = serde_json::from_str(text).map_err(|error| {
+    let value = json::read(text).map_err(|error| {
         Failure::NotJson(format!("line {} column {}", error.line(), error.column()))
     })?;
     if let Some(what) = unsafe_in(&value) {
@@ -240,6 +241,7 @@ mod tests {
         for (bad, kind) in [
             ("Here it is: {\"a\":1}", "not-json"),
             ("{\"a\":1} {\"a\":2}", "not-json"),
+            ("{\"a\":1,\"a\":2}", "not-json"),
             ("", "not-json"),
             ("{\"a\":\"x\"}", "not-of-the-form"),
             ("{\"a\":1,\"b\":\"\\u001b[31mred\"}", "unsafe"),
