@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::council::{Table, chat, lines, serve};
+use crate::runners::{Desk, report, says};
 
 const MOST: u64 = 100_000;
 
@@ -71,4 +72,22 @@ fn who_is_named_twice_has_the_limits_of_one() {
     let events = lines(worker.join("events/ledger.jsonl").to_str().unwrap());
     let asked = events.iter().filter(|line| line["step"] == "asked").count();
     assert_eq!(asked, 1, "{events:#?}");
+}
+
+#[test]
+fn an_answer_that_cost_too_much_is_not_used_when_one_asks_by_hand() {
+    let desk = Desk::new();
+    let said = json!({
+        "type": "result", "subtype": "success", "is_error": false, "num_turns": 1,
+        "structured_output": report("claude"), "total_cost_usd": 0.5,
+        "usage": { "input_tokens": 5, "output_tokens": 5 },
+    });
+    desk.program("claude", &format!("cat > /dev/null\n{}", says(&said.to_string())));
+    desk.ask("claude", &["--usd", "0.6"]).expect(0);
+    desk.fails("claude", &["--usd", "0.4"], "over-budget", 1);
+    // Counts that do not fit into a number are no small ones.
+    let mut said = said;
+    said["usage"] = json!({ "input_tokens": u64::MAX, "output_tokens": 5 });
+    desk.program("claude", &format!("cat > /dev/null\n{}", says(&said.to_string())));
+    desk.fails("claude", &[], "over-budget", 1);
 }
