@@ -91,3 +91,19 @@ fn an_answer_that_cost_too_much_is_not_used_when_one_asks_by_hand() {
     desk.program("claude", &format!("cat > /dev/null\n{}", says(&said.to_string())));
     desk.fails("claude", &[], "over-budget", 1);
 }
+
+#[test]
+fn a_key_that_goes_over_http_is_told_of() {
+    let table = Table::new();
+    let endpoint = format!("http://127.0.0.1:{}", serve(vec![(200, String::new(), chat(1))]));
+    let key = "vault://OTHER_KEY";
+    table.desk.home.write("OTHER_KEY", b"sk-a-key-without-spaces").expect(0);
+    table.desk.configure(
+        &json!({ "local": { "kind": "ollama", "model": "m", "endpoint": endpoint, "auth": key } }),
+    );
+    table.night(&["local"], &[]).expect(0);
+    let summary = table.summary();
+    let steps = summary["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["name"] == "council-local").unwrap();
+    assert_eq!((&step["status"], &step["login"]), (&json!("done"), &json!("api-key")), "{step:#}");
+}

@@ -120,7 +120,8 @@ fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
 /// What reaches nobody, and what runs on this machine, has no money to spend.
 fn is_free(settings: &Settings) -> bool {
     match settings.kind {
-        Kind::Ollama => true,
+        // With a key there is an account.
+        Kind::Ollama => settings.auth.is_none(),
         Kind::Command => settings.net.is_empty(),
         _ => false,
     }
