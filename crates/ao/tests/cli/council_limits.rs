@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::council::{Table, chat, lines, serve};
 use crate::runners::{Desk, report, says};
+use crate::vault::VALUE;
 
 const MOST: u64 = 100_000;
 
@@ -106,4 +107,15 @@ fn a_key_that_goes_over_http_is_told_of() {
     let steps = summary["steps"].as_array().unwrap();
     let step = steps.iter().find(|step| step["name"] == "council-local").unwrap();
     assert_eq!((&step["status"], &step["login"]), (&json!("done"), &json!("api-key")), "{step:#}");
+}
+
+#[test]
+fn a_name_with_a_value_of_the_vault_is_nowhere() {
+    let table = Table::new();
+    let name = format!("x{VALUE}");
+    table.night(&[&name], &[]).expect(0);
+    let small = VALUE.to_lowercase().replace('_', "-");
+    let summary = table.summary().to_string();
+    assert!(!summary.to_lowercase().contains(&small), "{summary}");
+    assert_eq!(table.step("council-x-redacted").0, "soft-fail");
 }
