@@ -16,6 +16,7 @@ pub mod cassette;
 mod clock;
 mod failure;
 pub mod http;
+mod json;
 mod kind;
 pub mod ledger;
 mod line;

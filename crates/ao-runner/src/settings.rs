@@ -15,6 +15,7 @@ use ao_vault::{Name, SCHEME};
 use crate::failure::Failure;
 use crate::http::{Address, BadAddress};
 use crate::kind::Kind;
+use crate::program::provider;
 use crate::request::Usd;
 use crate::slug;
 
@@ -78,7 +79,17 @@ pub fn merged(
             left_out.push(format!("runners.{name}.{key}"));
         }
         let ours = all.entry(name.clone()).or_default();
-        ours.model = theirs.model.clone().or(ours.model.take());
+        // The model of some says where they connect to, and with which secret.
+        let kind = ours.kind.as_deref().or(Some(name.as_str())).and_then(Kind::by_name);
+        let model = theirs.model.clone();
+        if kind == Some(Kind::OpenCode)
+            && model.is_some()
+            && provider(model.as_deref()) != provider(ours.model.as_deref())
+        {
+            left_out.push(format!("runners.{name}.model"));
+        } else {
+            ours.model = model.or(ours.model.take());
+        }
         ours.timeout =
             smaller(ours.timeout.as_ref(), theirs.timeout.as_ref(), ao_contract::DurationText::get);
         ours.max_tokens = smaller(ours.max_tokens.as_ref(), theirs.max_tokens.as_ref(), |one| *one);
@@ -200,6 +211,9 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
         }
         text => text.map(str::parse::<Name>).transpose(),
     };
+    if config.model.as_deref().is_some_and(is_no_model) {
+        return Err(of("model", &"a name does not begin with `-` and has no control characters"));
+    }
     let net: Result<Vec<Grant>, _> =
         config.net.iter().flatten().map(|one| one.parse::<Grant>()).collect();
     let max_usd = config.max_usd.as_ref().map(|usd| micros(usd.get()));
@@ -215,6 +229,11 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
         max_tokens: config.max_tokens,
         max_usd,
     })
+}
+
+/// A repository may name it, and it becomes an argument: it must not be read as an option.
+fn is_no_model(name: &str) -> bool {
+    name.starts_with('-') || name.contains(char::is_control)
 }
 
 #[expect(
@@ -274,6 +293,7 @@ mod tests {
             "bare": { "kind": "command" },
             "leak": { "kind": "claude", "auth": "sk-ant-api03-mine" },
             "far": { "kind": "claude", "endpoint": "http://evil.example/" },
+            "flag": { "kind": "gemini", "model": "--approval-mode=yolo" },
         }));
         for (name, why) in [
             ("cluade", "there is no runner `cluade`"),
@@ -285,6 +305,7 @@ mod tests {
             ("bare", "names no program"),
             ("leak", "runners.leak.auth"),
             ("far", "this machine alone"),
+            ("flag", "runners.flag.model"),
             ("", "there is no runner"),
         ] {
             let failure = chosen(&[name], &configured).remove(0).settings.unwrap_err();
@@ -334,5 +355,23 @@ mod tests {
             ]
         );
         assert!(chosen(&["mine"], &all)[0].settings.is_err());
+    }
+
+    #[test]
+    fn a_repository_does_not_choose_a_secret_by_a_model() {
+        let user = config(json!({
+            "mine": { "kind": "opencode", "model": "anthropic/large", "auth": "vault://ANTHROPIC_API_KEY" },
+        }));
+        for (name, model, is_taken) in [
+            ("mine", "anthropic/small", true),
+            ("mine", "openrouter/somebody/else", false),
+            ("mine", "small", false),
+            // Nobody said which provider it is.
+            ("opencode", "openrouter/somebody/else", false),
+        ] {
+            let (all, left_out) = merged(&user, &config(json!({ name: { "model": model } })));
+            assert_eq!(all[name].model.as_deref() == Some(model), is_taken, "{name} {model}");
+            assert_eq!(left_out.is_empty(), is_taken, "{left_out:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a runner is called in the names of files and steps.
 
+use crate::line;
 use crate::settings::COMMAND;
 
 const CHARS_MAX: usize = 48;
@@ -8,7 +9,8 @@ const OURS: [&str; 2] = ["packet", "synthesis"];
 
 /// One that none of these has.
 pub(crate) fn of(name: &str, taken: &[String]) -> String {
-    unique(&plain(name), taken)
+    // In small letters nobody would know a value of the vault again.
+    unique(&plain(&line::plain(name)), taken)
 }
 
 /// Small letters, digits and hyphens. Of a path its last part is enough.

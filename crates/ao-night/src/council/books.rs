@@ -1,5 +1,6 @@
 //! What every question of a run goes through: the ledger, and the tape.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -27,14 +28,15 @@ impl Books {
         clock: &Clock,
     ) -> Result<Self, String> {
         let said = |error: io::Error| error.to_string();
-        let limits = seats.iter().map(|seat| (seat.runner.name().to_owned(), seat.limits));
+        let mut limits: BTreeMap<String, Limits> = BTreeMap::new();
+        for seat in seats {
+            // One who was named twice has two seats, and the second knows no limits.
+            let of = limits.entry(seat.runner.name().to_owned()).or_default();
+            *of = of.least(&seat.limits);
+        }
         std::fs::symlink_metadata(own).map_err(said)?;
-        let ledger = Ledger::open(
-            &own.join(ledger::FILE),
-            Limits::default(),
-            limits.collect(),
-            clock.clone(),
-        );
+        let ledger =
+            Ledger::open(&own.join(ledger::FILE), Limits::default(), limits, clock.clone());
         Ok(Self {
             ledger: ledger.map_err(|error| error.to_string())?,
             tape: Tape::new(overnight, run_id, clock.clone()).map_err(said)?,

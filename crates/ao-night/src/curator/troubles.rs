@@ -181,13 +181,17 @@ fn directory(worker: &Worker, found: &mut Found) {
         let unread = |name: &String| {
             jobs::read(worker, folder, name).err().map(|why| format!("{}: {why}", shown(name)))
         };
-        let odd = listed.odd.iter().map(|name| format!("{name}: it is not a plain file"));
-        for what in listed.names.iter().filter_map(unread).chain(odd) {
+        for what in listed.names.iter().filter_map(unread) {
             found.add(
                 "job-unreadable",
                 &format!("{folder}/{what}"),
                 "remove it, or let `ao overnight curator work` set it aside in failed/",
             );
+        }
+        // The worker does not touch what is no file.
+        for name in &listed.odd {
+            let what = format!("{folder}/{name}: it is not a plain file");
+            found.add("job-unreadable", &what, "remove it; no job is read from it");
         }
     }
     match events::unreadable(worker) {

@@ -16,6 +16,7 @@ use super::origin::{Origin, is_inferred};
 use super::own::{Own, is_seen, subject};
 use crate::place::{AGENTS, Place};
 use crate::plain::{LINE_CHARS_MAX, one_line, title};
+use crate::verdict::Verdict;
 
 /// A title of fewer stems finds anything.
 pub(super) const TITLE_STEMS_MIN: usize = 3;
@@ -142,10 +143,21 @@ fn shared(stems: &BTreeSet<String>, text: &str) -> usize {
 fn file(packet: &MorningPacket, stems: &BTreeSet<String>, place: Place<'_>) -> Option<Support> {
     let corpus = format!("{AGENTS}/");
     packet.target_files.iter().filter(|path| !path.starts_with(&corpus)).find_map(|path| {
-        let bytes = place.read(path, FILE_BYTES_MAX).ok()??;
-        // Names in code are words, too.
-        let text = String::from_utf8_lossy(&bytes).replace('_', " ");
-        let shared = shared(stems, &text);
+        let count = || match place.read(path, FILE_BYTES_MAX) {
+            Ok(Some(bytes)) => {
+                // Names in code are words, too.
+                let text = String::from_utf8_lossy(&bytes).replace('_', " ");
+                Verdict::Done(shared(stems, &text).to_string())
+            }
+            Ok(None) | Err(_) => Verdict::NotChecked("it cannot be read".into()),
+        };
+        // The file is not kept, and another one the day after: what was counted is.
+        let counted = match place.outside {
+            Some(outside) => outside.check(&format!("words of {stems:?} in {path}"), count),
+            None => count(),
+        };
+        let Verdict::Done(shared) = counted else { return None };
+        let shared: usize = shared.parse().ok()?;
         let says = format!("it has {shared} words of the title");
         (shared >= SHARED_STEMS_MIN).then(|| support(SupportKind::File, path, &says))
     })

@@ -217,7 +217,18 @@ fn read_night(state: &Path, id: &str) -> Result<NightRecord, Refused> {
     if night.run_id != id {
         return Err(damaged("it is the record of another run".into()));
     }
+    if let Some(name) = leading_out(&night) {
+        return Err(damaged(format!("{} is no name of a file", ao_tree::shown(name))));
+    }
     Ok(night)
+}
+
+/// What would be the name of a file in the scratch folder and leads somewhere else. Anybody can write a digest.
+fn leading_out(night: &NightRecord) -> Option<&str> {
+    let mut slugs = night.council.iter().flat_map(|council| &council.seats).map(|seat| &*seat.slug);
+    let mut folders = night.settings.harvest.iter().filter_map(|source| source.drafts.as_deref());
+    let is_odd = |name: &&str| ao_contract::check_id(name).is_err();
+    slugs.find(is_odd).or_else(|| folders.find(|path| path.split('/').any(|name| is_odd(&name))))
 }
 
 /// The hash of a summary's file, as the record of a night has it.

@@ -79,9 +79,13 @@ impl Run<'_> {
         let council = &session.council;
         let mut asked = Asked::default();
         let (mut reports, mut failed) = (Vec::new(), Vec::new());
+        let mut present = Vec::new();
         for seat in &council.seats {
             match self.seat_step(seat, &session, &packet)? {
-                Ok(report) => reports.push(report),
+                Ok(report) => {
+                    reports.push(report);
+                    present.push(seat);
+                }
                 Err(failure) => {
                     asked.timed_out += u64::from(matches!(failure, Failure::TimedOut(_)));
                     failed.push(seat.runner.name().to_owned());
@@ -102,7 +106,7 @@ impl Run<'_> {
         let action = put.recommended_first_action.trim();
         let is_refined = !action.is_empty() && action != first_move.trim();
         asked.delta = String::from(if is_refined { REFINED } else { UNCHANGED });
-        let events = self.review_events(&session, &put.completed_runners)?;
+        let events = self.review_events(&session, &present)?;
         if !events.is_empty() {
             put.extra.insert("events".into(), events.into());
         }
@@ -283,7 +287,7 @@ impl Run<'_> {
     fn review_events(
         &mut self,
         session: &Session,
-        completed: &[String],
+        present: &[&Seat],
     ) -> Result<Vec<Value>, Stopped> {
         let Some(desk) = session.council.desk.clone() else { return Ok(Vec::new()) };
         let mut review = match desk.pending() {
@@ -296,8 +300,7 @@ impl Run<'_> {
             }
         };
         self.work.outside.events(&review.events);
-        let is_here = |seat: &&Seat| completed.iter().any(|name| name == seat.runner.name());
-        for seat in session.council.seats.iter().filter(is_here) {
+        for seat in present {
             if matches!(self.limits.halt(), Some(Halt::Time)) {
                 break;
             }

@@ -17,6 +17,7 @@ use super::incoming::{Head, Incoming, is_wait};
 use crate::answer::Cost;
 use crate::clock::Clock;
 use crate::failure::Failure;
+use crate::login::Way;
 use crate::request::Budget;
 
 /// Of a header; servers take no more.
@@ -76,6 +77,11 @@ impl Endpoint {
     /// Nobody is paid for what is asked here if it is near and knows no accounts; else nobody says.
     pub(super) fn cost(&self, reply: &Reply) -> Cost {
         if self.key.is_none() && is_near(reply.from) { Cost::Free } else { Cost::Unknown }
+    }
+
+    /// How one is known there.
+    pub(super) fn login(&self) -> Way {
+        if self.key.is_some() { Way::ApiKey } else { Way::None }
     }
 
     pub(super) fn get(

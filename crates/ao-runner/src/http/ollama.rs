@@ -12,6 +12,7 @@ use super::reply::complaint;
 use super::{SEED, answer_tokens};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
+use crate::login::Way;
 use crate::request::Request;
 use crate::runner::{Exchange, Runner};
 
@@ -104,6 +105,10 @@ impl Ollama {
 impl Runner for Ollama {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn login(&self) -> Way {
+        self.endpoint.login()
     }
 
     fn exchange(

@@ -13,6 +13,7 @@ use super::reply::complaint;
 use super::{SEED, answer_tokens};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
+use crate::login::Way;
 use crate::request::{Request, Usd};
 use crate::runner::{Exchange, Runner};
 
@@ -192,6 +193,10 @@ impl Dialect {
 impl Runner for OpenAi {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn login(&self) -> Way {
+        self.endpoint.login()
     }
 
     fn exchange(

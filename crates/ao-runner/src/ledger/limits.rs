@@ -62,7 +62,9 @@ impl Limits {
         }
     }
 
-    pub(super) fn least(&self, other: &Self) -> Self {
+    /// What keeps within both.
+    #[must_use]
+    pub fn least(&self, other: &Self) -> Self {
         fn least<T: Ord>(one: Option<T>, two: Option<T>) -> Option<T> {
             one.into_iter().chain(two).min()
         }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::line::{Ask, Line, Output, brief};
+use super::line::{Ask, Line, Output, brief, sum};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
 use crate::login::Way;
@@ -102,7 +102,7 @@ fn usage(result: &Value, way: Way) -> Usage {
     let tokens = if counts.iter().all(Option::is_none) {
         Said::Nothing
     } else {
-        Said::ByRunner(counts.iter().flatten().sum())
+        Said::ByRunner(sum(counts.into_iter().flatten()))
     };
     let cost = match (result["total_cost_usd"].as_f64().map(micros), way) {
         (None, _) => Cost::Unknown,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::line::{Ask, Line, Output};
+use super::line::{Ask, Line, Output, sum};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
 
@@ -62,10 +62,10 @@ fn usage(stats: &Value) -> Usage {
     let by_model: Vec<u64> =
         models().filter_map(|model| model["tokens"]["total"].as_u64()).collect();
     let tokens = match (by_model.is_empty(), stats["totalTokens"].as_u64()) {
-        (false, _) => Said::ByRunner(by_model.iter().sum()),
+        (false, _) => Said::ByRunner(sum(by_model.into_iter())),
         (true, Some(count)) => Said::ByRunner(count),
         (true, None) => Said::Nothing,
     };
-    let requests: u64 = models().filter_map(|model| model["api"]["totalRequests"].as_u64()).sum();
+    let requests = sum(models().filter_map(|model| model["api"]["totalRequests"].as_u64()));
     Usage { tokens, turns: u32::try_from(requests).unwrap_or(u32::MAX).max(1), cost: Cost::Unknown }
 }

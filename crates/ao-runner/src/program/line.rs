@@ -148,3 +148,8 @@ pub(super) fn events(text: &str) -> impl Iterator<Item = Value> {
         .filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok())
         .filter(Value::is_object)
 }
+
+/// What a program counted, all together. Nobody becomes cheap by counts that do not fit into a number.
+pub(super) fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}

@@ -23,6 +23,7 @@ use ao_guard::cell::{Begins, Caught, Cell, Cells, Finish, Grant, Limit, Limits, 
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub(crate) use self::opencode::provider;
 pub use self::probe::{LoggedIn, Probed};
 use crate::failure::Failure;
 use crate::http::{Address, BadAddress};

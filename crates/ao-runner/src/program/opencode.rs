@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::line::{Ask, Line, Output, events};
+use super::line::{Ask, Line, Output, events, sum};
 use crate::answer::{Cost, Said, Usage};
 use crate::failure::Failure;
 use crate::login::Way;
@@ -16,7 +16,8 @@ const APIS: [(&str, &str); 4] = [
     ("openrouter", "https://openrouter.ai/api/v1"),
 ];
 
-fn provider(model: Option<&str>) -> Option<&str> {
+/// Who serves a model: its API and its usual secret go by this.
+pub(crate) fn provider(model: Option<&str>) -> Option<&str> {
     let (provider, rest) = model?.split_once('/')?;
     (!provider.is_empty() && !rest.is_empty()).then_some(provider)
 }
@@ -118,7 +119,7 @@ fn counted(tokens: &Value) -> Option<u64> {
         &cache["write"],
     ];
     let counts: Vec<u64> = all.into_iter().filter_map(Value::as_u64).collect();
-    (!counts.is_empty()).then(|| counts.iter().sum())
+    (!counts.is_empty()).then(|| sum(counts.into_iter()))
 }
 
 fn reason(error: &Value) -> String {

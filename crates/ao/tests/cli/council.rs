@@ -77,7 +77,7 @@ impl Table {
 
     /// Status and note of a step.
     #[track_caller]
-    fn step(&self, name: &str) -> (String, String) {
+    pub(crate) fn step(&self, name: &str) -> (String, String) {
         let summary = self.summary();
         let steps = summary["steps"].as_array().unwrap();
         let step = steps.iter().find(|step| step["name"] == name);
@@ -92,12 +92,12 @@ impl Table {
         self.summary()["run_id"].as_str().unwrap().to_owned()
     }
 
-    fn ledger(&self) -> Vec<Value> {
+    pub(crate) fn ledger(&self) -> Vec<Value> {
         let path = self.latest(&self.run_id()).join("ledger.jsonl");
         lines(path.to_str().unwrap())
     }
 
-    fn cassette(&self) -> Vec<Value> {
+    pub(crate) fn cassette(&self) -> Vec<Value> {
         let path = self.path(&format!(".agents/overnight/cassettes/{}.jsonl", self.run_id()));
         lines(path.to_str().unwrap())
     }
@@ -110,7 +110,7 @@ fn arguments<'a>(runners: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-fn lines(name: &str) -> Vec<Value> {
+pub(crate) fn lines(name: &str) -> Vec<Value> {
     let text = fs::read_to_string(name).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -324,7 +324,7 @@ fn a_signal_ends_whoever_is_asked_and_the_report_says_so() {
 }
 
 /// Answers requests one after another with these: status, further head lines, body.
-fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
+pub(crate) fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -341,7 +341,7 @@ fn serve(answers: Vec<(u16, String, Value)>) -> u16 {
     port
 }
 
-fn chat(tokens: u64) -> Value {
+pub(crate) fn chat(tokens: u64) -> Value {
     json!({
         "message": { "role": "assistant", "content": report("local").to_string() },
         "done": true, "done_reason": "stop", "prompt_eval_count": 30, "eval_count": tokens,

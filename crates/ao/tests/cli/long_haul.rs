@@ -66,6 +66,20 @@ fn it_is_off_unless_it_is_asked_for() {
     assert!(night.markdown().contains("## Long-haul\n\nOff.\n"), "{}", night.markdown());
 }
 
+// Code is another one the day after: what the night saw in it is kept.
+#[test]
+fn a_long_haul_is_the_same_again_when_the_repository_went_on() {
+    let night = night(&[OUTAGE, LEASES]);
+    night.run(&["--long-haul"]).expect(0);
+    let summary = night.summary();
+    assert_eq!(first_packet(&summary)["confidence"], "high");
+    fs::write(night.repo.root().join("src/relay.rs"), "fn other() {}\n").unwrap();
+    let run = summary["run_id"].as_str().unwrap();
+    let told = night.repo.run(&["--json", "overnight", "replay", run]);
+    assert_eq!(told.json()["differences"], json!([]), "{told}");
+    told.expect(0);
+}
+
 // proves: REP-10, RUN-27
 #[test]
 fn what_speaks_for_the_first_packet_raises_it() {

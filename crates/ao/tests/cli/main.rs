@@ -19,6 +19,7 @@ mod cell_places;
 mod cell_secrets;
 mod cell_writes;
 mod council;
+mod council_limits;
 mod curator;
 mod curator_drafts;
 mod curator_engine;

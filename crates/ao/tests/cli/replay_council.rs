@@ -82,6 +82,39 @@ fn another_runner_is_asked_in_their_place() {
 }
 
 #[test]
+fn a_dry_run_asks_nobody_in_the_place_of_others() {
+    let table = Table::new();
+    let one = judge(&table, "one", "repair");
+    let run = spend(&table, &[&one]);
+    // It could not end well if it was started.
+    let path = table.desk.program("dear", "exec sleep 61.75");
+    let dear = format!("command:{}", path.display());
+    let told = table.replay(&run, &["--dry-run", "--swap", &dear]).expect(0).json();
+    assert_eq!((&told["status"], &told["asked"][0]), (&"preview".into(), &one.into()), "{told:#}");
+}
+
+// Whoever can write a record can write its digest, too.
+#[test]
+fn a_record_that_leads_out_of_the_scratch_folder_is_refused() {
+    let table = Table::new();
+    let one = judge(&table, "one", "repair");
+    let run = spend(&table, &[&one]);
+    let path = table.path(&format!(".agents/overnight/cassettes/{run}.night.json"));
+    let aim = table.desk.home.path("bin/aim");
+    let up = "../".repeat(30);
+    let mut night = json_of(&path);
+    night["council"]["seats"][0]["slug"] =
+        format!("{up}{}", aim.to_str().unwrap().trim_start_matches('/')).into();
+    night["digest"] = "".into();
+    night["digest"] = blake3::hash(night.to_string().as_bytes()).to_hex().to_string().into();
+    fs::write(&path, night.to_string()).unwrap();
+    let told = table.replay(&run, &[]);
+    assert!(!aim.with_extension("json").exists(), "{told}");
+    let told = told.expect(6);
+    assert!(told.stderr.contains("no name of a file"), "{told}");
+}
+
+#[test]
 fn where_nobody_was_asked_nobody_can_be_swapped() {
     let table = table();
     let run = spend(&table, &[]);

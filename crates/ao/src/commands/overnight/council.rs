@@ -120,6 +120,7 @@ fn seat(workshop: &Workshop, chosen: Chosen, time: Duration) -> Seat {
 /// What reaches nobody, and what runs on this machine, has no money to spend.
 fn is_free(settings: &Settings) -> bool {
     match settings.kind {
+        // With a key there is an account, and elsewhere nobody knows.
         Kind::Ollama => {
             let is_here = settings.endpoint.as_ref().is_none_or(Address::is_this_machine);
             is_here && settings.auth.is_none()

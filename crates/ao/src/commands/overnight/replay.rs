@@ -40,7 +40,8 @@ another build of it that judges or merges otherwise does not.
 Nights are kept as long as undo (`undo.days`, `undo.max_mb`). One that nothing is kept of, that was cut off, \
 or that had nothing to read is refused.
 
-With --swap somebody is asked: this runner, alone, with its own limits and a ledger in the scratch folder.
+With --swap somebody is asked: this runner, alone, with its own limits and a ledger in the scratch folder. \
+With the global --dry-run nobody is.
 
 Exit codes: 0 identical (with --swap also if it differs), 1 it differs, 2 usage, 6 refused.
 
@@ -78,6 +79,9 @@ pub(crate) fn run(
             .hint("replay it without --swap, or name a night with a council"));
         }
     };
+    if let (Some(name), true) = (&arguments.swap, global.dry_run) {
+        return Ok(preview(name, &kept, printer));
+    }
     let signal = Arc::new(AtomicUsize::new(0));
     catch_signals(&signal)?;
     // It goes with the value, also on the way out of an error.
@@ -90,6 +94,17 @@ pub(crate) fn run(
         Failure::new(Exit::Failed, format!("the scratch folder could not be removed: {error}"))
     })?;
     Ok(tell(arguments, &again, printer))
+}
+
+/// To ask somebody costs something, and a dry run costs nothing.
+fn preview(swap: &str, kept: &Kept, printer: &Printer) -> Exit {
+    let run = &kept.night.run_id;
+    let asked = kept.asked().into_iter().flat_map(|told| &told.seats);
+    let asked: Vec<&str> = asked.map(|seat| seat.runner.as_str()).collect();
+    let text = format!("Would ask {} in the place of {}\n", shown(swap), shown(&asked.join(", ")));
+    let fields = json!({ "status": "preview", "run_id": run, "swap": swap, "asked": asked });
+    printer.answer("overnight replay", fields, &text);
+    Exit::Done
 }
 
 /// What came out of it.

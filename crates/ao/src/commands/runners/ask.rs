@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use ao_contract::Exit;
 use ao_runner::{
-    Answer, Budget, Failure as Refused, Form, Material, Origin, Request, Runner, Said, Settings,
-    Usd,
+    Answer, Budget, Cost, Failure as Refused, Form, Material, Origin, Request, Runner, Said,
+    Settings, Usd,
 };
 use serde_json::{Value, json};
 
@@ -210,12 +210,17 @@ fn stop() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Programs count tokens and end; only then is it known that there were too many.
+/// Programs count what they spend and end; only then is it known that it was too much.
 fn within(answer: Answer, request: &Request) -> Result<Answer, Refused> {
-    match answer.usage.tokens {
-        Said::ByRunner(count) if count > request.budget.tokens => {
-            Err(Refused::OverBudget(format!("{count} tokens of {}", request.budget.tokens)))
+    let Budget { tokens, usd, .. } = request.budget;
+    let over = |what: String| Err(Refused::OverBudget(what));
+    match (answer.usage.tokens, answer.usage.cost) {
+        (Said::ByRunner(count), _) if count > tokens => over(format!("{count} tokens of {tokens}")),
+        (_, Cost::Real(spent) | Cost::Imputed(spent)) if spent > usd => {
+            over(format!("{spent} of {usd}"))
         }
+        // Nothing may be paid, and nobody says that nothing was.
+        (_, Cost::Unknown) if usd == Usd(0) => over(format!("nobody knows how much of {usd}")),
         _ => Ok(answer),
     }
 }
