@@ -35,11 +35,15 @@ impl<'a> Metered<'a> {
     /// What a failure may have cost.
     fn outcome(&self, failure: &Failure) -> Outcome {
         match failure {
-            Failure::Missing(_)
-            | Failure::NotLoggedIn(_)
-            | Failure::NotStarted(_)
-            | Failure::Redirected(_) => Outcome::NotAsked,
-            Failure::RateLimited { .. } if self.nature == Nature::Call => Outcome::NotAsked,
+            Failure::Missing(_) | Failure::NotStarted(_) | Failure::Redirected(_) => {
+                Outcome::NotAsked
+            }
+            // A login can end in the middle of the night, too.
+            Failure::NotLoggedIn(_) | Failure::RateLimited { .. }
+                if self.nature == Nature::Call =>
+            {
+                Outcome::NotAsked
+            }
             _ => Outcome::Unreported,
         }
     }

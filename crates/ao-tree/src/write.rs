@@ -175,12 +175,15 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     Ok(last == [b'\n'])
 }
 
-/// Makes the folders of `path` that are missing beneath `root`. A symlink on the way is refused:
-/// it could lead out of the tree.
+/// Makes the folders of `path` that are missing beneath `root`. A symlink on the way is refused, and so is `..`:
+/// they could lead out of the tree.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
     let mut folder = root.to_owned();
     for name in path.split('/') {
+        if name == ".." {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leads up"));
+        }
         folder.push(name);
         match std::fs::symlink_metadata(&folder) {
             Ok(found) if found.is_dir() => {}
@@ -205,7 +208,20 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{append_note, remove_settings, replace_settings};
+    use super::{append_note, make_folders, remove_settings, replace_settings};
+
+    #[test]
+    fn folders_are_made_beneath_and_nowhere_else() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        fs::create_dir(&root).unwrap();
+        make_folders(&root, "a/b").unwrap();
+        assert!(root.join("a/b").is_dir());
+        for path in ["../out", "a/../../out", "a/b/.."] {
+            assert!(make_folders(&root, path).is_err(), "{path}");
+        }
+        assert!(!place.path().join("out").exists());
+    }
 
     #[test]
     fn a_log_that_has_grown_is_put_aside() {

@@ -1,5 +1,6 @@
 //! What nights keep of themselves, on disk: written, and taken away when its time is over.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,8 @@ use super::{Packed, Retention};
 
 const CORPUS: &str = ".corpus";
 const NIGHT: &str = ".night.json";
+/// The exchanges go with the rest: there is nothing that they could be played to.
+const ENDINGS: [&str; 3] = [CORPUS, NIGHT, ".jsonl"];
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 
 pub(super) fn corpus_path(state: &Path, run_id: &str) -> PathBuf {
@@ -71,19 +74,18 @@ pub(crate) fn expire(
     now: Timestamp,
 ) -> io::Result<Vec<Gone>> {
     let folder = state.join(FOLDER);
-    let mut kept: Vec<(String, u64)> = Vec::new();
+    let mut kept: BTreeMap<String, u64> = BTreeMap::new();
     for entry in std::fs::read_dir(&folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if let Some(run_id) = name.strip_suffix(CORPUS) {
-            kept.push((run_id.to_owned(), entry.metadata()?.len()));
+        if let Some(run_id) = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
+            *kept.entry(run_id.to_owned()).or_default() += entry.metadata()?.len();
         }
     }
-    // Ids begin with the time: the newest first.
-    kept.sort_unstable_by(|a, b| b.0.cmp(&a.0));
     let mut total = 0_u64;
     let mut gone = Vec::new();
-    for (run_id, bytes) in kept {
+    // Ids begin with the time: the newest first.
+    for (run_id, bytes) in kept.into_iter().rev() {
         total = total.saturating_add(bytes);
         let why = if run_id == newest {
             continue;
@@ -94,8 +96,8 @@ pub(crate) fn expire(
         } else {
             continue;
         };
-        for path in [corpus_path(state, &run_id), night_path(state, &run_id)] {
-            ao_tree::remove_cache(&path)?;
+        for ending in ENDINGS {
+            ao_tree::remove_cache(&folder.join(format!("{run_id}{ending}")))?;
         }
         total = total.saturating_sub(bytes);
         gone.push(Gone { run_id, why });
@@ -112,4 +114,46 @@ fn is_older(run_id: &str, now: Timestamp, days: u64) -> bool {
     let Some(began) = began else { return false };
     let passed = now.as_second().saturating_sub(began.timestamp().as_second());
     u64::try_from(passed).is_ok_and(|passed| passed > days.saturating_mul(DAY_SECONDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes its own files")]
+    fn the_oldest_go_first_and_whole_and_the_newest_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(FOLDER);
+        std::fs::create_dir(&folder).unwrap();
+        let put = |name: &str, bytes: usize| {
+            std::fs::write(folder.join(name), vec![0; bytes]).unwrap();
+        };
+        let names = || {
+            let all = std::fs::read_dir(&folder).unwrap();
+            let names = all.map(|one| one.unwrap().file_name().to_string_lossy().into_owned());
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        for run in ["20260101T020000Z", "20260410T020000Z", "20260411T020000Z", "20260412T020000Z"]
+        {
+            put(&format!("{run}.corpus"), 60);
+            put(&format!("{run}.night.json"), 30);
+            put(&format!("{run}.jsonl"), 10);
+        }
+        // A night that could not be kept, and what is somebody else's.
+        put("20260102T020000Z.night.json", 5);
+        put("notes.txt", 500);
+        let now = "2026-04-12T06:00:00Z".parse().unwrap();
+        let gone = |bytes_max| {
+            let retention = Retention { days: 90, bytes_max };
+            let gone = expire(place.path(), retention, "20260412T020000Z", now).unwrap();
+            gone.into_iter().map(|one| one.run_id).collect::<Vec<_>>()
+        };
+        assert_eq!(gone(1000), ["20260102T020000Z", "20260101T020000Z"]);
+        assert_eq!(names().len(), 3 * 3 + 1);
+        assert_eq!(gone(250), ["20260410T020000Z"]);
+        assert_eq!(gone(10), ["20260411T020000Z"]);
+        assert!(names().contains("20260412T020000Z.corpus") && names().contains("notes.txt"));
+        assert_eq!(names().len(), 4);
+    }
 }

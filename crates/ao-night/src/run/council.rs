@@ -328,7 +328,8 @@ impl Run<'_> {
             match said {
                 Ok(said) => review.count(&asked, &said),
                 Err(failure) => {
-                    self.log(&format!("{name}, asked about events: {failure}"));
+                    let deferred = self.deferred(&name, &failure).unwrap_or_default();
+                    self.log(&format!("{name}, asked about events: {failure} {deferred}"));
                     self.degraded.push(format!("curator events ({name})"));
                 }
             }

@@ -58,6 +58,7 @@ impl Ground {
 fn each_exchange_is_charged_by_what_it_may_have_spent() {
     let usage = |tokens, cost| Ok(Usage { tokens, turns: 1, cost });
     let limited = || Err(Failure::RateLimited { runner: "told".into(), until: None });
+    let out = || Err(Failure::NotLoggedIn("told".into()));
     let all = Usd(50_000);
     for (result, nature, kind, why, tokens, usd) in [
         (
@@ -117,6 +118,8 @@ fn each_exchange_is_charged_by_what_it_may_have_spent() {
             all,
         ),
         (Err(Failure::Stopped), Nature::Call, Some("stopped"), Settlement::Unreported, 4000, all),
+        (out(), Nature::Call, Some("not-logged-in"), Settlement::NotAsked, 0, Usd(0)),
+        (out(), Nature::Agent, Some("not-logged-in"), Settlement::Unreported, 4000, all),
         (limited(), Nature::Call, Some("rate-limited"), Settlement::NotAsked, 0, Usd(0)),
         (limited(), Nature::Agent, Some("rate-limited"), Settlement::Unreported, 4000, all),
     ] {

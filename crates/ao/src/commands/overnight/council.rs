@@ -132,8 +132,9 @@ fn is_free(settings: &Settings) -> bool {
 
 fn nature(kind: Option<Kind>) -> Nature {
     match kind {
-        Some(Kind::Ollama | Kind::OpenAi) => Nature::Call,
-        _ => Nature::Agent,
+        // Of one that cannot be asked nothing is spent.
+        None | Some(Kind::Ollama | Kind::OpenAi) => Nature::Call,
+        Some(_) => Nature::Agent,
     }
 }
 
