@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cell::is_running;
+use crate::curator_events::event;
 use crate::night::{learning, ran};
 use crate::repo::{Ran, files, wait_until};
 use crate::runners::{Desk, report, request, says};
@@ -208,7 +209,7 @@ fn what_is_bad_or_late_is_recorded_and_not_used() {
     assert_eq!(table.step("council-synthesis").0, "soft-fail");
 }
 
-// proves: RUN-37, RUN-38
+// proves: RUN-19, RUN-37, RUN-38
 #[test]
 fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
     let table = Table::new();
@@ -236,6 +237,21 @@ fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
         };
         assert_eq!(council["wildcard_ideas"], told, "{council:#}");
         assert_ne!(council["disagreements"], json!([]), "{council:#}");
+        let steps = summary["steps"].as_array().unwrap().iter();
+        let steps: Vec<&str> = steps.map(|step| step["name"].as_str().unwrap()).collect();
+        let from = steps.iter().position(|name| *name == "council-packet").unwrap();
+        assert_eq!(
+            steps[from..],
+            [
+                "council-packet",
+                "council-command-one",
+                "council-command-two",
+                "council-command-three",
+                "council-synthesis",
+                "morning-packets",
+                "bead-sync"
+            ]
+        );
         // The night's own first move stays the first.
         let packet = &summary["morning_packets"][0]["title"];
         assert_eq!(&summary["next_action"], packet, "{summary:#}");
@@ -443,24 +459,8 @@ fn events_go_to_the_council_within_their_budget() {
     for (source, budget, note) in
         [("once", "1", hostile), ("leak", "2", "x"), ("both", "5", "y"), ("leak again", "1", "z")]
     {
-        let event = [
-            "overnight",
-            "curator",
-            "event",
-            "--source",
-            source,
-            "--severity",
-            "high",
-            "--action",
-            "look",
-            "--target",
-            "council",
-            "--budget",
-            budget,
-            "--note",
-            note,
-        ];
-        table.desk.home.ao(&event).expect(0);
+        let words = [&["overnight", "curator"], &event(source, budget)[..], &["--note", note]];
+        table.desk.home.ao(&words.concat()).expect(0);
     }
     table.night(&[&one, &two], &[]).expect(0);
     let ledger = lines(worker.join("events/ledger.jsonl").to_str().unwrap());

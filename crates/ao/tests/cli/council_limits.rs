@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::council::{Table, chat, lines, serve};
+use crate::curator_events::event;
 use crate::runners::{Desk, report, says};
 use crate::vault::VALUE;
 
@@ -47,22 +48,8 @@ fn who_is_named_twice_has_the_limits_of_one() {
     fs::write(table.desk.home.path(".agentops/config.yaml"), config.to_string()).unwrap();
     // A repository chooses who is asked.
     table.write(".agentops/config.yaml", "dream: { runners: [local, local] }");
-    let event = [
-        "overnight",
-        "curator",
-        "event",
-        "--source",
-        "s",
-        "--severity",
-        "high",
-        "--action",
-        "look",
-        "--target",
-        "council",
-        "--budget",
-        "5",
-    ];
-    table.desk.home.ao(&event).expect(0);
+    let words = [&["overnight", "curator"], &event("s", "5")[..]].concat();
+    table.desk.home.ao(&words).expect(0);
     table.night(&[], &[]).expect(0);
     assert_eq!(table.step("council-local").0, "done");
     assert!(table.step("council-local-2").1.contains("named twice"));

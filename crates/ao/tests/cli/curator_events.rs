@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::curator::{Curator, killed_everywhere};
 use crate::repo::{Ran, files};
 
-fn event<'a>(source: &'a str, budget: &'a str) -> Vec<&'a str> {
+/// The words of an event that somebody raises.
+pub(crate) fn event<'a>(source: &'a str, budget: &'a str) -> Vec<&'a str> {
     vec![
         "event",
         "--source",

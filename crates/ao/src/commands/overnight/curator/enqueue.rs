@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ao_contract::{Exit, JobKind};
-use ao_night::curator::{self, Enqueue, Worker, Write};
+use ao_night::curator::{self, Enqueue, Write};
 use serde_json::json;
 
 use super::{failure, settings};
@@ -12,7 +12,6 @@ use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::repo::Repo;
 
 /// Put one job into the queue
 #[derive(Debug, clap::Args)]
@@ -48,9 +47,7 @@ pub(super) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let repo = Repo::find(global)?;
-    let settings = settings::noted(&repo, printer)?;
-    let worker = Worker::open(&settings).map_err(|error| failure::of(&error))?;
+    let (settings, worker) = settings::open(global, printer)?;
     let wanted = Enqueue {
         kind: arguments.kind,
         source: arguments.source.as_deref().map(settings::absolute).transpose()?,

@@ -10,7 +10,6 @@ use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::repo::Repo;
 
 /// Whoever closes an event here is no runner.
 const PERSON: &str = "person";
@@ -66,9 +65,7 @@ pub(super) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let repo = Repo::find(global)?;
-    let settings = settings::noted(&repo, printer)?;
-    let worker = Worker::open(&settings).map_err(|error| failure::of(&error))?;
+    let (_, worker) = settings::open(global, printer)?;
     if let Some(id) = &arguments.close {
         return close(id, arguments.note.as_deref(), &worker, global, printer);
     }

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::{CuratorConfig, JobKind};
 use ao_corpus::harvest::{self, Source};
-use ao_night::curator::{DRAFTS, Settings};
+use ao_night::curator::{DRAFTS, Settings, Worker};
 use ao_runner::http::Address;
 
+use super::failure;
+use crate::cli::Global;
 use crate::config::{self, Whose};
 use crate::failure::Failure;
 use crate::printer::{DOUBT, Printer, paint};
@@ -65,6 +67,13 @@ pub(super) fn noted(repo: &Repo, printer: &Printer) -> Result<Settings, Failure>
         printer.note(&format!("{} {left}", paint(DOUBT, "warning:")));
     }
     Ok(settings)
+}
+
+/// The settings, and the directory that they name.
+pub(super) fn open(global: &Global, printer: &Printer) -> Result<(Settings, Worker), Failure> {
+    let settings = noted(&Repo::find(global)?, printer)?;
+    let worker = Worker::open(&settings).map_err(|error| failure::of(&error))?;
+    Ok((settings, worker))
 }
 
 /// Where a name in the configuration leads.

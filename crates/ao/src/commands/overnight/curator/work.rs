@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::{Exit, JobStatus};
-use ao_night::curator::{self, Engine, Hands, Process, Worked, Worker};
+use ao_night::curator::{self, Engine, Hands, Process, Worked};
 use ao_tree::shown;
 use serde_json::json;
 
@@ -15,7 +15,6 @@ use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
 use crate::printer::{BAD, DOUBT, GOOD, Printer, paint};
-use crate::repo::Repo;
 
 /// Work the jobs of the queue, one at a time
 #[derive(Debug, clap::Args)]
@@ -43,9 +42,7 @@ pub(super) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let repo = Repo::find(global)?;
-    let settings = settings::noted(&repo, printer)?;
-    let worker = Worker::open(&settings).map_err(|error| failure::of(&error))?;
+    let (settings, worker) = settings::open(global, printer)?;
     let runner = engine::engine(&settings);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in
