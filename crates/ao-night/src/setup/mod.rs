@@ -229,7 +229,9 @@ pub fn commands(scheduler: Scheduler, job: &Job) -> Commands {
 /// The first lines of every file, without the signs that make them comments.
 fn heading(job: &Job, scheduler: &str, system: &str) -> Vec<String> {
     let mut lines = vec![
-        format!("Made by `ao overnight setup` for {scheduler}. Nothing is registered by it being here."),
+        format!(
+            "Made by `ao overnight setup` for {scheduler}. Nothing is registered by it being here."
+        ),
         "Made anew by the next setup: what is changed by hand here goes.".to_owned(),
     ];
     if job.origin == Origin::Elsewhere {
@@ -249,7 +251,9 @@ mod tests {
         for good in ["00:00", "03:05", "23:59"] {
             assert_eq!(good.parse::<At>().unwrap().to_string(), good);
         }
-        for bad in ["", "3:00", "03:0", "24:00", "03:60", "03-00", "03:00:00", "+3:00", "٠٣:٠٠", " 03:00"] {
+        for bad in
+            ["", "3:00", "03:0", "24:00", "03:60", "03-00", "03:00:00", "+3:00", "٠٣:٠٠", " 03:00"]
+        {
             assert!(bad.parse::<At>().is_err(), "{bad}");
         }
     }

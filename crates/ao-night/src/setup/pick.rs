@@ -26,7 +26,9 @@ pub struct Picked {
 /// The first that is really there.
 pub fn pick(machine: &Machine) -> Picked {
     let (scheduler, why) = match machine {
-        Machine { system: System::MacOs, .. } => (Scheduler::Launchd, "this is macOS, and launchd is its own"),
+        Machine { system: System::MacOs, .. } => {
+            (Scheduler::Launchd, "this is macOS, and launchd is its own")
+        }
         Machine { is_wsl: true, .. } => (
             Scheduler::TaskScheduler,
             "this Linux runs in a Windows and not all night: the Task Scheduler can start it",

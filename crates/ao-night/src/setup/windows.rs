@@ -40,7 +40,8 @@ fn line(job: &Job) -> String {
     if let Some(name) = &job.distribution {
         words.extend(["--distribution".to_owned(), quote::windows(name)]);
     }
-    words.extend(["--user", &quote::windows(&job.user), "--exec", "/usr/bin/env"].map(String::from));
+    words
+        .extend(["--user", &quote::windows(&job.user), "--exec", "/usr/bin/env"].map(String::from));
     for (name, value) in job.environment() {
         words.push(quote::windows(&format!("{name}={value}")));
     }

@@ -72,7 +72,8 @@ struct Page {
 impl Page {
     fn read(text: &str) -> Result<Self, Refused> {
         let lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-        let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+        let end =
+            if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
         for (at, line) in lines.iter().enumerate() {
             let line_of = |why: &str| Refused { line: at + 1, why: why.to_owned() };
             let bare = bare(line);
@@ -84,7 +85,8 @@ impl Page {
                 return Err(line_of("a tab before the first word"));
             }
             let is_mark = |mark: &str| bare == mark || bare.starts_with(&format!("{mark} "));
-            if is_mark("...") || (is_mark("---") && !lines[..at].iter().all(|line| is_empty(line))) {
+            if is_mark("...") || (is_mark("---") && !lines[..at].iter().all(|line| is_empty(line)))
+            {
                 return Err(line_of("more than one document in the file"));
             }
             if bare.starts_with('%') {
@@ -191,7 +193,8 @@ impl Page {
         key: &str,
         value: &Value,
     ) -> Result<(), Refused> {
-        let refused = |line: usize, why: &str| Refused { line: line + 1, why: format!("`{key}`: {why}") };
+        let refused =
+            |line: usize, why: &str| Refused { line: line + 1, why: format!("`{key}`: {why}") };
         let line = self.lines[at].clone();
         let head = indent + key.len() + 1;
         let (rest, ending) = (&bare(&line)[head..], &line[bare(&line).len()..]);
@@ -215,8 +218,14 @@ impl Page {
             let items = self.lines[at + 1..last].to_vec();
             for (nth, item) in items.iter().enumerate() {
                 let bare = bare(item).trim_start();
-                if !bare.starts_with("- ") || bare.contains(" #") || bare[2..].trim_start().starts_with(SPECIAL) {
-                    return Err(refused(at + 1 + nth, "not a plain list (a comment, an anchor or a block in it)"));
+                if !bare.starts_with("- ")
+                    || bare.contains(" #")
+                    || bare[2..].trim_start().starts_with(SPECIAL)
+                {
+                    return Err(refused(
+                        at + 1 + nth,
+                        "not a plain list (a comment, an anchor or a block in it)",
+                    ));
                 }
             }
             let Value::List(wanted) = value else {
@@ -329,7 +338,10 @@ mod tests {
     #[test]
     fn only_what_is_meant_is_changed() {
         let cases = [
-            ("", "dream:\n  scheduler_mode: cron\n  schedule_at: \"03:00\"\n  runners: [claude, \"command:/a b\"]\n"),
+            (
+                "",
+                "dream:\n  scheduler_mode: cron\n  schedule_at: \"03:00\"\n  runners: [claude, \"command:/a b\"]\n",
+            ),
             (
                 "# mine\nundo:\n    days: 3",
                 "# mine\nundo:\n    days: 3\ndream:\n  scheduler_mode: cron\n  schedule_at: \"03:00\"\n  runners: [claude, \"command:/a b\"]\n",

@@ -90,16 +90,29 @@ fn a_preview_shows_everything_and_changes_nothing() {
     let evening = Evening::at(ODD);
     for scheduler in SCHEDULERS {
         let before = all(evening.repo.root());
-        for arguments in [vec!["--scheduler", scheduler], vec!["--scheduler", scheduler, "--apply", "--dry-run"]] {
+        for arguments in
+            [vec!["--scheduler", scheduler], vec!["--scheduler", scheduler, "--apply", "--dry-run"]]
+        {
             let ran = evening.setup(&arguments).expect(0);
             assert_eq!(all(evening.repo.root()), before, "{ran}");
-            assert!(ran.stdout.contains("+  scheduler_mode: ") && ran.stdout.contains("Nothing was changed"), "{ran}");
+            assert!(
+                ran.stdout.contains("+  scheduler_mode: ")
+                    && ran.stdout.contains("Nothing was changed"),
+                "{ran}"
+            );
         }
     }
     for scheduler in SCHEDULERS {
         let told = evening.setup(&["--scheduler", scheduler, "--json"]).expect(0);
-        let (told, shown) = (told.json(), evening.setup(&["--scheduler", scheduler]).expect(0).stdout);
-        assert!(evening.setup(&["--scheduler", scheduler, "--apply"]).expect(0).stdout.contains("are written"));
+        let (told, shown) =
+            (told.json(), evening.setup(&["--scheduler", scheduler]).expect(0).stdout);
+        assert!(
+            evening
+                .setup(&["--scheduler", scheduler, "--apply"])
+                .expect(0)
+                .stdout
+                .contains("are written")
+        );
         assert!(!told["files"].as_array().unwrap().is_empty());
         for file in told["files"].as_array().unwrap() {
             let (path, text) = (file["path"].as_str().unwrap(), file["text"].as_str().unwrap());
@@ -117,7 +130,14 @@ fn a_preview_shows_everything_and_changes_nothing() {
         .keys()
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
-    for name in ["cron.txt", "com.agentops.dream.plist", "ao-dream.service", "ao-dream.timer", "dream-task.xml", "register-dream-task.ps1"] {
+    for name in [
+        "cron.txt",
+        "com.agentops.dream.plist",
+        "ao-dream.service",
+        "ao-dream.timer",
+        "dream-task.xml",
+        "register-dream-task.ps1",
+    ] {
         assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
     }
 }
@@ -132,7 +152,8 @@ fn the_rest_of_the_configuration_stays_byte_for_byte() {
     let evening = Evening::new();
     evening.write_config(before);
     // Nobody of these is configured.
-    let arguments = ["--scheduler", "cron", "--at", "04:45", "--runner", "fast", "--runner", "a b", "--apply"];
+    let arguments =
+        ["--scheduler", "cron", "--at", "04:45", "--runner", "fast", "--runner", "a b", "--apply"];
     evening.setup(&arguments).expect(6);
     assert_eq!(fs::read_to_string(evening.config()).unwrap(), after);
     evening.setup(&arguments).expect(6);
@@ -158,12 +179,17 @@ fn what_cannot_be_edited_safely_is_refused_with_what_to_write() {
         let evening = Evening::new();
         evening.write_config(text);
         let ran = evening.setup(&["--scheduler", "cron", "--runner", "b", "--apply"]).expect(6);
-        assert!(ran.stderr.contains("config.yaml") && ran.stderr.contains("scheduler_mode: cron"), "{text}{ran}");
+        assert!(
+            ran.stderr.contains("config.yaml") && ran.stderr.contains("scheduler_mode: cron"),
+            "{text}{ran}"
+        );
         assert_eq!(fs::read_to_string(evening.config()).unwrap(), text);
         assert!(!evening.generated("cron.txt").exists(), "nothing at all was written");
     }
     // These no reader takes, and so no command does.
-    for text in ["dream:\n\tkeep_awake: true\n", "dream:\n  keep_awake: true\ndream:\n  runners: []\n"] {
+    for text in
+        ["dream:\n\tkeep_awake: true\n", "dream:\n  keep_awake: true\ndream:\n  runners: []\n"]
+    {
         let evening = Evening::new();
         evening.write_config(text);
         let ran = evening.setup(&["--scheduler", "cron", "--apply"]).expect(2);
@@ -203,9 +229,24 @@ fn nothing_is_registered_enabled_or_started() {
     let folder = evening.home.path().join("tools");
     fs::create_dir(&folder).unwrap();
     let log = evening.home.path().join("called");
-    for name in ["crontab", "systemctl", "loginctl", "launchctl", "schtasks.exe", "powershell.exe", "wsl.exe"] {
+    for name in [
+        "crontab",
+        "systemctl",
+        "loginctl",
+        "launchctl",
+        "schtasks.exe",
+        "powershell.exe",
+        "wsl.exe",
+    ] {
         let file = folder.join(name);
-        fs::write(&file, format!("#!/bin/sh\necho {name} >> '{}'\n", log.display().to_string().replace('\'', "'\\''"))).unwrap();
+        fs::write(
+            &file,
+            format!(
+                "#!/bin/sh\necho {name} >> '{}'\n",
+                log.display().to_string().replace('\'', "'\\''")
+            ),
+        )
+        .unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&file, mode).unwrap();
     }
@@ -254,7 +295,10 @@ fn auto_takes_what_is_there_and_says_why() {
     let nothing = nothing.to_str().unwrap();
     let told = ask(nothing);
     assert_eq!(told["scheduler"]["mode"], "manual", "{told}");
-    assert!(told["scheduler"]["why"].as_str().unwrap().contains("no scheduler was found"), "{told}");
+    assert!(
+        told["scheduler"]["why"].as_str().unwrap().contains("no scheduler was found"),
+        "{told}"
+    );
     assert!(told["files"].as_array().unwrap().is_empty());
     assert!(told["notes"].to_string().contains("Nothing starts a night by itself"));
     let runs_systemd = Path::new("/run/systemd/system").is_dir();

@@ -21,7 +21,8 @@ fn has(program: &str) -> bool {
 
 #[track_caller]
 fn good(output: &Output) -> String {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let [stdout, stderr] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     assert!(output.status.success(), "{:?}\n{stdout}\n{stderr}", output.status);
     stdout.into_owned()
 }
@@ -38,7 +39,11 @@ fn assert_night(evening: &Evening) {
     let text = fs::read_to_string(&summary).expect("the night really happened");
     let summary: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(summary["status"], "done", "{summary}");
-    assert!(!evening.repo.exists("learnings/2026-03-02-copy.md") || !evening.repo.exists("learnings/2026-03-01-case-1.md"), "the copies were merged");
+    assert!(
+        !evening.repo.exists("learnings/2026-03-02-copy.md")
+            || !evening.repo.exists("learnings/2026-03-01-case-1.md"),
+        "the copies were merged"
+    );
 }
 
 /// The one line of a crontab that is a job, without its time.
@@ -115,7 +120,12 @@ fn crontab_takes_the_file_and_leaves_the_lines_of_others() {
     let run = |line: &Value| {
         let path = format!("{}:{PATH}", tools.display());
         let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(line.as_str().unwrap()).env_clear().env("PATH", path).env("TABLE", &table);
+        shell
+            .arg("-c")
+            .arg(line.as_str().unwrap())
+            .env_clear()
+            .env("PATH", path)
+            .env("TABLE", &table);
         good(&shell.output().unwrap());
         fs::read_to_string(&table).unwrap()
     };
@@ -128,7 +138,8 @@ fn crontab_takes_the_file_and_leaves_the_lines_of_others() {
 /// A mount namespace, in which the spool of cron is another one.
 fn is_root_with_namespaces() -> bool {
     let output = Command::new("unshare").args(["-m", "true"]).output();
-    let can = output.is_ok_and(|output| output.status.success()) && nix::unistd::geteuid().is_root();
+    let can =
+        output.is_ok_and(|output| output.status.success()) && nix::unistd::geteuid().is_root();
     if !can {
         println!("SKIPPED: a cron of its own needs root and mount namespaces");
     }
@@ -205,8 +216,14 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
     }
     let verify = |folder: &Path| {
         let mut command = Command::new("systemd-analyze");
-        command.args(["verify", "--user"]).args(["ao-dream.service", "ao-dream.timer"].map(|name| folder.join(name)));
-        command.env_clear().env("PATH", PATH).env("XDG_RUNTIME_DIR", runtime.path()).env("HOME", runtime.path());
+        command
+            .args(["verify", "--user"])
+            .args(["ao-dream.service", "ao-dream.timer"].map(|name| folder.join(name)));
+        command
+            .env_clear()
+            .env("PATH", PATH)
+            .env("XDG_RUNTIME_DIR", runtime.path())
+            .env("HOME", runtime.path());
         command.output().unwrap()
     };
     let output = verify(&units);
@@ -220,7 +237,10 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
     fs::write(other.join("ao-dream.service"), text.replace("/usr/bin/env", "env 'open")).unwrap();
     assert!(!verify(&other).status.success());
     let timer = evening.text("ao-dream.timer");
-    assert!(timer.contains("OnCalendar=*-*-* 02:30:00\n") && timer.contains("Persistent=true\n"), "{timer}");
+    assert!(
+        timer.contains("OnCalendar=*-*-* 02:30:00\n") && timer.contains("Persistent=true\n"),
+        "{timer}"
+    );
 
     let (command, environment) = match parsed(runtime.path(), &units) {
         Some(parsed) => parsed,
@@ -228,7 +248,8 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
     };
     assert_eq!(environment.len(), 3, "{environment:?}");
     // It tells a command before dollars are looked at, and the program is never looked at for them.
-    let words: Vec<String> = words_of(&command).iter().map(|word| word.replace("$$", "$")).collect();
+    let words: Vec<String> =
+        words_of(&command).iter().map(|word| word.replace("$$", "$")).collect();
     let root = evening.repo.root().to_str().unwrap();
     assert_eq!(words[2..], ["-C", root, "overnight", "start"], "{command}");
     let words: Vec<String> = environment.into_iter().chain(words).collect();
@@ -238,7 +259,9 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
 
 /// The command line and the variables, as systemd itself dumps them. It does so for nobody who is root.
 fn parsed(runtime: &Path, units: &Path) -> Option<(String, Vec<String>)> {
-    let systemd = ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"].into_iter().find(|path| Path::new(path).exists());
+    let systemd = ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"]
+        .into_iter()
+        .find(|path| Path::new(path).exists());
     let Some(systemd) = systemd else {
         println!("SKIPPED: there is no systemd to read the units");
         return None;
@@ -260,7 +283,10 @@ fn parsed(runtime: &Path, units: &Path) -> Option<(String, Vec<String>)> {
     let (_, unit) = dump.split_once("-> Unit ao-dream.service:").expect("the unit");
     let unit = unit.split("\n\t-> Unit ").next().unwrap();
     let of = |key: &str| -> Vec<String> {
-        unit.lines().filter_map(|line| line.trim().strip_prefix(key)).map(|rest| rest.trim().to_owned()).collect()
+        unit.lines()
+            .filter_map(|line| line.trim().strip_prefix(key))
+            .map(|rest| rest.trim().to_owned())
+            .collect()
     };
     let commands = of("Command Line:");
     assert_eq!(commands.len(), 1, "{unit}");
@@ -268,7 +294,8 @@ fn parsed(runtime: &Path, units: &Path) -> Option<(String, Vec<String>)> {
 }
 
 /// What a property list says, by another reader than any of ours.
-const PLIST: &str = "import json, plistlib, sys; print(json.dumps(plistlib.load(open(sys.argv[1], 'rb'))))";
+const PLIST: &str =
+    "import json, plistlib, sys; print(json.dumps(plistlib.load(open(sys.argv[1], 'rb'))))";
 
 // proves: RUN-12
 #[test]
@@ -288,9 +315,17 @@ fn the_property_list_says_what_was_meant() {
     let variables = told["EnvironmentVariables"].as_object().unwrap();
     assert_eq!(variables.keys().collect::<Vec<_>>(), ["HOME", "PATH", "USER"]);
     assert_eq!(variables["HOME"], evening.home.path().to_str().unwrap());
-    let mut words: Vec<String> =
-        variables.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap())).collect();
-    words.extend(told["ProgramArguments"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()));
+    let mut words: Vec<String> = variables
+        .iter()
+        .map(|(name, value)| format!("{name}={}", value.as_str().unwrap()))
+        .collect();
+    words.extend(
+        told["ProgramArguments"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap().to_owned()),
+    );
     good(&bare(&words));
     assert_night(&evening);
 }
@@ -306,7 +341,8 @@ print(task.find('.//' + space + 'Arguments').text)";
 
 /// As programs of Windows take their line apart: backslashes count only before a quote.
 fn windows_words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut is_quoted, mut is_begun) = (Vec::new(), String::new(), false, false);
+    let (mut words, mut word, mut is_quoted, mut is_begun) =
+        (Vec::new(), String::new(), false, false);
     let mut backslashes = 0;
     for letter in line.chars() {
         if letter == '\\' {
@@ -365,7 +401,10 @@ fn the_task_for_windows_is_well_formed_and_says_what_was_meant() {
     assert_night(&evening);
     let script = evening.text("register-dream-task.ps1");
     assert!(script.is_ascii(), "Windows would read other letters as those of an old code page");
-    assert!(script.contains("Register-ScheduledTask") && script.contains("it''s 100% \"mine\" $HOME"), "{script}");
+    assert!(
+        script.contains("Register-ScheduledTask") && script.contains("it''s 100% \"mine\" $HOME"),
+        "{script}"
+    );
 }
 
 #[test]
@@ -388,6 +427,9 @@ fn what_no_scheduler_can_be_told_is_refused() {
         crate::repo::Ran::of(command.env("PATH", path).output().unwrap())
     };
     let refused = ran("cron", &path).expect(6);
-    assert!(refused.stderr.contains("cron takes 998") && refused.stderr.contains("shorter PATH"), "{refused}");
+    assert!(
+        refused.stderr.contains("cron takes 998") && refused.stderr.contains("shorter PATH"),
+        "{refused}"
+    );
     ran("systemd", &path).expect(0);
 }

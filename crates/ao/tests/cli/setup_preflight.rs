@@ -19,7 +19,11 @@ fn check(told: &Value, name: &str) -> (String, String) {
     let checks = told["preflight"]["checks"].as_array().unwrap_or_else(|| panic!("{told}"));
     let found = checks.iter().find(|check| check["name"] == name);
     let found = found.unwrap_or_else(|| panic!("{name}: {told:#}"));
-    let said = format!("{}\n{}", found["found"].as_str().unwrap(), found["remedy"].as_str().unwrap_or_default());
+    let said = format!(
+        "{}\n{}",
+        found["found"].as_str().unwrap(),
+        found["remedy"].as_str().unwrap_or_default()
+    );
     assert!(found["verdict"] == "good" || found["remedy"].is_string(), "a remedy: {found}");
     (found["verdict"].as_str().unwrap().to_owned(), said)
 }
@@ -32,7 +36,11 @@ fn bad(evening: &Evening, arguments: &[&str], name: &str, says: &str) {
     assert_eq!(told["preflight"]["ok"], false);
     // For people, too, and also when it is applied: the files are harmless.
     let ran = evening.setup(&[&["--apply", "--scheduler", "cron"], arguments].concat()).expect(6);
-    assert!(ran.stdout.contains("bad ") && ran.stdout.contains("are written") || ran.stdout.contains("is so already"), "{ran}");
+    assert!(
+        ran.stdout.contains("bad ") && ran.stdout.contains("are written")
+            || ran.stdout.contains("is so already"),
+        "{ran}"
+    );
     assert!(evening.generated("cron.txt").exists());
 }
 
@@ -90,7 +98,9 @@ fn a_held_lock_is_told() {
     let id = std::process::id();
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
-    evening.repo.write("overnight/run.lock", &format!("{id}\n{start}\nhere\n2026-04-01T00:00:00Z\n"));
+    evening
+        .repo
+        .write("overnight/run.lock", &format!("{id}\n{start}\nhere\n2026-04-01T00:00:00Z\n"));
     bad(&evening, &[], "lock", &format!("process {id} holds it"));
     // One that nobody holds is none.
     evening.repo.write("overnight/run.lock", &format!("{id}\n1\nhere\n2026-04-01T00:00:00Z\n"));
@@ -165,7 +175,8 @@ fn a_vault_that_does_not_open_in_the_night_is_told() {
     let elsewhere = evening.home.path().join("identity.txt");
     fs::rename(&identity, &elsewhere).unwrap();
     let mut command = evening.command(&["--scheduler", "cron", "--json"]);
-    let told = Ran::of(command.env("AO_VAULT_IDENTITY", &elsewhere).output().unwrap()).expect(6).json();
+    let told =
+        Ran::of(command.env("AO_VAULT_IDENTITY", &elsewhere).output().unwrap()).expect(6).json();
     let (verdict, said) = check(&told, "start");
     assert!(verdict == "bad" && said.contains("identity"), "{said}");
     assert!(check(&told, "environment").1.contains("AO_VAULT_IDENTITY"));
@@ -195,7 +206,9 @@ fn a_folder_or_a_setting_that_is_missing_is_told() {
 #[test]
 fn a_full_or_read_only_disk_is_told() {
     let is_root = nix::unistd::geteuid().is_root();
-    if !is_root || !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|ended| ended.success()) {
+    if !is_root
+        || !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|ended| ended.success())
+    {
         println!("SKIPPED: a disk of its own needs root and mount namespaces");
         return;
     }

@@ -126,8 +126,11 @@ pub(crate) fn run(
         return probe::run(&arguments.runner, global, printer);
     }
     if place::around() == Around::Cell {
-        return Err(Failure::new(Exit::Preflight, "this is a cell: nights are not set up from one")
-            .hint("nothing was begun; run the command outside"));
+        return Err(Failure::new(
+            Exit::Preflight,
+            "this is a cell: nights are not set up from one",
+        )
+        .hint("nothing was begun; run the command outside"));
     }
     let root = Repo::find(global)?.canonical();
     let said = said(&root)?;
@@ -157,17 +160,8 @@ pub(crate) fn run(
         .filter(|name| folder.join(name).exists())
         .collect();
     let commands = setup::commands(choice.scheduler, &job);
-    let setup = Setup {
-        choice,
-        job,
-        edited,
-        files,
-        left_over,
-        commands,
-        dropped,
-        preflight,
-        is_applied,
-    };
+    let setup =
+        Setup { choice, job, edited, files, left_over, commands, dropped, preflight, is_applied };
     tell::tell(&setup, printer);
     Ok(if setup.preflight.is_good() { Exit::Done } else { Exit::Preflight })
 }
@@ -182,11 +176,7 @@ fn said(root: &Path) -> Result<(Option<SchedulerMode>, Option<String>), Failure>
     Ok(said)
 }
 
-fn choose(
-    asked: Option<Wanted>,
-    said: Option<SchedulerMode>,
-    machine: &setup::Machine,
-) -> Choice {
+fn choose(asked: Option<Wanted>, said: Option<SchedulerMode>, machine: &setup::Machine) -> Choice {
     let why = match (asked, said) {
         (Some(_), _) => "it was asked for",
         (None, Some(_)) => "the configuration says so",

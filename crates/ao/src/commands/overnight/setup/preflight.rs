@@ -101,7 +101,9 @@ fn inside(job: &Job, runners: &[String], printer: &Printer) -> Result<Vec<Check>
         Failure::new(Exit::Preflight, format!("the preflight could not be started: {error}"))
             .hint("nothing was changed; put right what is named, then run the command again")
     })?;
-    for line in String::from_utf8_lossy(&ended.stderr).lines().filter(|line| line.starts_with("warning:")) {
+    for line in
+        String::from_utf8_lossy(&ended.stderr).lines().filter(|line| line.starts_with("warning:"))
+    {
         printer.note(&ao_tree::shown(line));
     }
     let answer: Option<Answer> = serde_json::from_slice(&ended.stdout).ok();

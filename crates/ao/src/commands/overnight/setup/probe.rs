@@ -125,7 +125,9 @@ fn user() -> Check {
             format!("USER is {name}, and the system calls this user {known}"),
             "run setup as the user whose nights they are",
         ),
-        _ if name.is_empty() => Check::bad("user", "USER is not set", "set it, then run setup again"),
+        _ if name.is_empty() => {
+            Check::bad("user", "USER is not set", "set it, then run setup again")
+        }
         _ => Check::good("user", name),
     }
 }
@@ -139,9 +141,10 @@ fn knowledge(repo: &Repo) -> Check {
     let interrupted = repo.door().and_then(|door| Ok(door.interrupted()?));
     match interrupted {
         Err(failure) => Check::failed("knowledge", &failure),
-        Ok(Some(id)) => {
-            Check::good("knowledge", format!("commit {id} was cut off; the night finishes it first"))
-        }
+        Ok(Some(id)) => Check::good(
+            "knowledge",
+            format!("commit {id} was cut off; the night finishes it first"),
+        ),
         Ok(None) => Check::good("knowledge", agents.display().to_string()),
     }
 }
@@ -245,7 +248,11 @@ fn runners(
         return Ok(Vec::new());
     }
     let workshop = Workshop::open(global, printer)?;
-    Ok(workshop.choose(&wanted).iter().map(|chosen| runner(&list::row(&workshop, chosen))).collect())
+    Ok(workshop
+        .choose(&wanted)
+        .iter()
+        .map(|chosen| runner(&list::row(&workshop, chosen)))
+        .collect())
 }
 
 fn runner(row: &list::Row) -> Check {

@@ -27,8 +27,11 @@ fn fields(setup: &Setup) -> Value {
             })
         })
         .collect();
-    let environment: serde_json::Map<String, Value> =
-        job.environment().iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+    let environment: serde_json::Map<String, Value> = job
+        .environment()
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+        .collect();
     json!({
         "applied": setup.is_applied,
         "scheduler": {
@@ -115,8 +118,8 @@ fn text(setup: &Setup) -> String {
     for note in &commands.notes {
         let _ = writeln!(text, "{}", shown(note));
     }
-    let is_same = edited.is_same()
-        && setup.files.iter().all(|planned| planned.status == super::Status::Same);
+    let is_same =
+        edited.is_same() && setup.files.iter().all(|planned| planned.status == super::Status::Same);
     text.push_str(match (setup.is_applied, is_same) {
         (_, true) => "Everything is so already; nothing was written.\n",
         (true, false) => "The configuration and the files are written. Nothing is registered, enabled or started.\n",
