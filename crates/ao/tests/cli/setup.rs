@@ -178,7 +178,9 @@ fn what_cannot_be_edited_safely_is_refused_with_what_to_write() {
     ] {
         let evening = Evening::new();
         evening.write_config(text);
-        let ran = evening.setup(&["--scheduler", "cron", "--runner", "b", "--apply"]).expect(6);
+        let ran = evening
+            .setup(&["--scheduler", "cron", "--at", "05:00", "--runner", "b", "--apply"])
+            .expect(6);
         assert!(
             ran.stderr.contains("config.yaml") && ran.stderr.contains("scheduler_mode: cron"),
             "{text}{ran}"

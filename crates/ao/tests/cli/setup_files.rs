@@ -313,7 +313,7 @@ fn the_property_list_says_what_was_meant() {
     assert_eq!(told["StartCalendarInterval"], serde_json::json!({ "Hour": 2, "Minute": 30 }));
     assert_eq!(told["RunAtLoad"], false);
     let variables = told["EnvironmentVariables"].as_object().unwrap();
-    assert_eq!(variables.keys().collect::<Vec<_>>(), ["HOME", "PATH", "USER"]);
+    assert_eq!(variables.keys().collect::<Vec<_>>(), ["PATH", "HOME", "USER"]);
     assert_eq!(variables["HOME"], evening.home.path().to_str().unwrap());
     let mut words: Vec<String> = variables
         .iter()
