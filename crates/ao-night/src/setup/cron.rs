@@ -2,6 +2,8 @@
 //!
 //! The variables stand in the line itself: as lines of their own they would be those of every job beneath.
 
+use std::fmt::Write as _;
+
 use super::{At, Commands, File, Job, Unfit, heading, quote};
 
 pub(super) const FILE: &str = "cron.txt";
@@ -23,13 +25,13 @@ pub(super) fn table(job: &Job) -> Result<File, Unfit> {
     let At { hour, minute } = job.at;
     let mut text = format!("{begin}\n");
     for line in heading(job, "cron", "a system with cron") {
-        text.push_str(&format!("# {line}\n"));
+        let _ = write!(text, "# {line}\n");
     }
     text.push_str(
         "# Local time. A machine that is off or asleep then misses this night: cron does not make up for it.\n\
          # What the night says goes where cron puts a job's output, which is mail on most machines.\n",
     );
-    text.push_str(&format!("{minute} {hour} * * * {command}\n{end}\n"));
+    let _ = write!(text, "{minute} {hour} * * * {command}\n{end}\n");
     Ok(File { name: FILE, text })
 }
 

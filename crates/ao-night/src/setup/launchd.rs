@@ -1,5 +1,7 @@
 //! `com.agentops.dream.plist`: an agent for the launchd of a Mac.
 
+use std::fmt::Write as _;
+
 use super::{At, Commands, File, Job, heading, quote};
 
 pub(super) const FILE: &str = "com.agentops.dream.plist";
@@ -14,7 +16,7 @@ pub(super) fn agent(job: &Job) -> File {
          <!--\n",
     );
     for line in heading(job, "launchd", "macOS") {
-        text.push_str(&format!("  {}\n", quote::xml_comment(&line)));
+        let _ = write!(text, "  {}\n", quote::xml_comment(&line));
     }
     text.push_str(
         "  Local time. launchd starts a night that was slept through when the Mac wakes, one that it was off for never.\n-->\n<plist version=\"1.0\">\n<dict>\n",
@@ -22,19 +24,17 @@ pub(super) fn agent(job: &Job) -> File {
     text.push_str(&entry("Label", LABEL));
     text.push_str("  <key>ProgramArguments</key>\n  <array>\n");
     for word in std::iter::once(job.program.as_str()).chain(job.arguments()) {
-        text.push_str(&format!("    <string>{}</string>\n", quote::xml(word)));
+        let _ = write!(text, "    <string>{}</string>\n", quote::xml(word));
     }
     text.push_str("  </array>\n  <key>EnvironmentVariables</key>\n  <dict>\n");
     for (name, value) in job.environment() {
-        text.push_str(&format!(
-            "    <key>{name}</key>\n    <string>{}</string>\n",
-            quote::xml(value)
-        ));
+        let _ = write!(text, "    <key>{name}</key>\n    <string>{}</string>\n", quote::xml(value));
     }
     let At { hour, minute } = job.at;
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "  </dict>\n  <key>StartCalendarInterval</key>\n  <dict>\n    <key>Hour</key>\n    <integer>{hour}</integer>\n    <key>Minute</key>\n    <integer>{minute}</integer>\n  </dict>\n"
-    ));
+    );
     text.push_str("  <key>RunAtLoad</key>\n  <false/>\n");
     text.push_str(&entry("StandardOutPath", &job.file(LOG)));
     text.push_str(&entry("StandardErrorPath", &job.file(LOG)));

@@ -3,6 +3,8 @@
 //! The program is started by `/usr/bin/env`: systemd refuses a first word with quotes in it, and reads a
 //! dollar in it otherwise than in the words that follow.
 
+use std::fmt::Write as _;
+
 use super::{Commands, File, Job, heading, quote};
 
 pub(super) const SERVICE: &str = "ao-dream.service";
@@ -14,30 +16,31 @@ pub(super) fn service(job: &Job) -> File {
         "[Unit]\nDescription=One night of ao over the knowledge of a repository\n\n[Service]\nType=oneshot\n",
     );
     for (name, value) in job.environment() {
-        text.push_str(&format!("Environment={}\n", quote::systemd_variable(name, value)));
+        let _ = write!(text, "Environment={}\n", quote::systemd_variable(name, value));
     }
     let words = std::iter::once(job.program.as_str()).chain(job.arguments());
     let words: Vec<String> = words.map(quote::systemd_argument).collect();
-    text.push_str(&format!("ExecStart=/usr/bin/env {}\n", words.join(" ")));
+    let _ = write!(text, "ExecStart=/usr/bin/env {}\n", words.join(" "));
     File { name: SERVICE, text }
 }
 
 pub(super) fn timer(job: &Job) -> File {
     let mut text = comments(job);
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "# Local time. Persistent: a night whose time went by while the machine was off or asleep is started once it\n\
          # runs again, and this user's systemd with it. The machine is not woken for it.\n\
          [Unit]\nDescription=Starts a night of ao every day\n\n\
          [Timer]\nOnCalendar=*-*-* {}:00\nPersistent=true\nUnit={SERVICE}\n\n\
          [Install]\nWantedBy=timers.target\n",
         job.at
-    ));
+    );
     File { name: TIMER, text }
 }
 
 fn comments(job: &Job) -> String {
     let lines = heading(job, "systemd", "Linux with systemd");
-    lines.iter().map(|line| format!("# {line}\n")).collect()
+    lines.iter().fold(String::new(), |text, line| text + "# " + line + "\n")
 }
 
 pub(super) fn commands(job: &Job) -> Commands {

@@ -1,6 +1,8 @@
 //! `dream-task.xml` and `register-dream-task.ps1`: a task for the Task Scheduler of a Windows in whose
 //! Linux (WSL) this program lives.
 
+use std::fmt::Write as _;
+
 use super::{Commands, File, Job, heading, quote};
 
 pub(super) const TASK: &str = "dream-task.xml";
@@ -16,9 +18,10 @@ pub(super) fn task(job: &Job) -> File {
         "<Task version=\"1.2\" xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\n  <!--\n",
     );
     for line in heading(job, "the Task Scheduler", "Windows with WSL") {
-        text.push_str(&format!("    {}\n", quote::xml_comment(&line)));
+        let _ = write!(text, "    {}\n", quote::xml_comment(&line));
     }
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "    Local time of Windows. The machine is not woken; a night that was missed is started as soon as the machine is there again.\n  -->\n  \
          <RegistrationInfo>\n    <Description>One night of ao over the knowledge of a repository</Description>\n  </RegistrationInfo>\n  \
          <Triggers>\n    <CalendarTrigger>\n      <StartBoundary>{FIRST_DAY}T{}:00</StartBoundary>\n      <Enabled>true</Enabled>\n      \
@@ -30,7 +33,7 @@ pub(super) fn task(job: &Job) -> File {
          <Actions Context=\"Author\">\n    <Exec>\n      <Command>wsl.exe</Command>\n      <Arguments>{}</Arguments>\n    </Exec>\n  </Actions>\n</Task>\n",
         job.at,
         quote::xml(&line(job))
-    ));
+    );
     File { name: TASK, text }
 }
 
@@ -53,9 +56,10 @@ fn line(job: &Job) -> String {
 pub(super) fn script(job: &Job) -> File {
     let mut text = String::new();
     for line in heading(job, "the Task Scheduler", "Windows with WSL") {
-        text.push_str(&format!("# {line}\n"));
+        let _ = write!(text, "# {line}\n");
     }
-    text.push_str(&format!(
+    let _ = write!(
+        text,
         "# Read it and {TASK} beside it; then run it in PowerShell. It registers one task for your own user.\n\
          # To take it back: Unregister-ScheduledTask -TaskName '{TASK_NAME}'\n\
          $ErrorActionPreference = 'Stop'\n\
@@ -63,7 +67,7 @@ pub(super) fn script(job: &Job) -> File {
          Write-Host ('Registers the task {TASK_NAME} for ' + {})\n\
          Register-ScheduledTask -TaskName '{TASK_NAME}' -Xml (Get-Content -LiteralPath $task -Raw -Encoding UTF8)\n",
         quote::powershell(&job.repository)
-    ));
+    );
     File { name: SCRIPT, text }
 }
 

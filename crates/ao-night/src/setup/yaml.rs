@@ -172,17 +172,15 @@ impl Page {
                 found = Some(at);
             }
         }
-        match found {
-            Some(at) => self.replace(at, indent, end, key, value),
-            None => {
-                if end == self.lines.len() {
-                    self.close_last_line();
-                }
-                let line = format!("{}{key}: {}{}", " ".repeat(indent), value.text(), self.end);
-                self.lines.insert(end, line);
-                Ok(())
-            }
+        if let Some(at) = found {
+            return self.replace(at, indent, end, key, value);
         }
+        if end == self.lines.len() {
+            self.close_last_line();
+        }
+        let line = format!("{}{key}: {}{}", " ".repeat(indent), value.text(), self.end);
+        self.lines.insert(end, line);
+        Ok(())
     }
 
     fn replace(

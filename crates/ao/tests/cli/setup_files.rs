@@ -247,6 +247,8 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
         None => return,
     };
     assert_eq!(environment.len(), 3, "{environment:?}");
+    let rest = command.replace("\\$\\$", "").replace("$$", "");
+    assert!(!rest.contains('$'), "a single dollar is a variable: {command}");
     // It tells a command before dollars are looked at, and the program is never looked at for them.
     let words: Vec<String> =
         words_of(&command).iter().map(|word| word.replace("$$", "$")).collect();
