@@ -25,7 +25,7 @@ pub(super) fn table(job: &Job) -> Result<File, Unfit> {
     let At { hour, minute } = job.at;
     let mut text = format!("{begin}\n");
     for line in heading(job, "cron", "a system with cron") {
-        let _ = write!(text, "# {line}\n");
+        let _ = writeln!(text, "# {line}");
     }
     text.push_str(
         "# Local time. A machine that is off or asleep then misses this night: cron does not make up for it.\n\

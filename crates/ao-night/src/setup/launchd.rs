@@ -16,7 +16,7 @@ pub(super) fn agent(job: &Job) -> File {
          <!--\n",
     );
     for line in heading(job, "launchd", "macOS") {
-        let _ = write!(text, "  {}\n", quote::xml_comment(&line));
+        let _ = writeln!(text, "  {}", quote::xml_comment(&line));
     }
     text.push_str(
         "  Local time. launchd starts a night that was slept through when the Mac wakes, one that it was off for never.\n-->\n<plist version=\"1.0\">\n<dict>\n",
@@ -24,7 +24,7 @@ pub(super) fn agent(job: &Job) -> File {
     text.push_str(&entry("Label", LABEL));
     text.push_str("  <key>ProgramArguments</key>\n  <array>\n");
     for word in std::iter::once(job.program.as_str()).chain(job.arguments()) {
-        let _ = write!(text, "    <string>{}</string>\n", quote::xml(word));
+        let _ = writeln!(text, "    <string>{}</string>", quote::xml(word));
     }
     text.push_str("  </array>\n  <key>EnvironmentVariables</key>\n  <dict>\n");
     for (name, value) in job.environment() {

@@ -16,11 +16,11 @@ pub(super) fn service(job: &Job) -> File {
         "[Unit]\nDescription=One night of ao over the knowledge of a repository\n\n[Service]\nType=oneshot\n",
     );
     for (name, value) in job.environment() {
-        let _ = write!(text, "Environment={}\n", quote::systemd_variable(name, value));
+        let _ = writeln!(text, "Environment={}", quote::systemd_variable(name, value));
     }
     let words = std::iter::once(job.program.as_str()).chain(job.arguments());
     let words: Vec<String> = words.map(quote::systemd_argument).collect();
-    let _ = write!(text, "ExecStart=/usr/bin/env {}\n", words.join(" "));
+    let _ = writeln!(text, "ExecStart=/usr/bin/env {}", words.join(" "));
     File { name: SERVICE, text }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn task(job: &Job) -> File {
         "<Task version=\"1.2\" xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\n  <!--\n",
     );
     for line in heading(job, "the Task Scheduler", "Windows with WSL") {
-        let _ = write!(text, "    {}\n", quote::xml_comment(&line));
+        let _ = writeln!(text, "    {}", quote::xml_comment(&line));
     }
     let _ = write!(
         text,
@@ -56,7 +56,7 @@ fn line(job: &Job) -> String {
 pub(super) fn script(job: &Job) -> File {
     let mut text = String::new();
     for line in heading(job, "the Task Scheduler", "Windows with WSL") {
-        let _ = write!(text, "# {line}\n");
+        let _ = writeln!(text, "# {line}");
     }
     let _ = write!(
         text,
