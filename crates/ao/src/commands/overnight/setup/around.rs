@@ -38,7 +38,7 @@ pub(super) fn job(
     root: &Path,
     at: At,
     lacks: Option<&str>,
-    machine: &Machine,
+    machine: Machine,
 ) -> Result<(Job, Vec<String>), Failure> {
     let (path, dropped) = path(root)?;
     let user = user(rustix::process::geteuid().as_raw());

@@ -135,7 +135,7 @@ pub(crate) fn run(
     let root = Repo::find(global)?.canonical();
     let said = said(&root)?;
     let machine = around::machine(&root);
-    let choice = choose(arguments.scheduler, said.0, &machine);
+    let choice = choose(arguments.scheduler, said.0, machine);
     let at = match (arguments.at, &said.1) {
         (Some(at), _) => at,
         (None, Some(text)) => text.parse().map_err(|why| {
@@ -143,7 +143,7 @@ pub(crate) fn run(
         })?,
         (None, None) => USUAL_TIME.parse().map_err(Failure::usage)?,
     };
-    let (job, dropped) = around::job(&root, at, choice.lacks, &machine)?;
+    let (job, dropped) = around::job(&root, at, choice.lacks, machine)?;
     let files = setup::files(choice.scheduler, &job)
         .map_err(|unfit| Failure::new(Exit::Preflight, unfit.why).hint(unfit.remedy))?;
     let edited = edit::edit(&root, &keys(arguments, &choice, at)?)?;
@@ -176,7 +176,7 @@ fn said(root: &Path) -> Result<(Option<SchedulerMode>, Option<String>), Failure>
     Ok(said)
 }
 
-fn choose(asked: Option<Wanted>, said: Option<SchedulerMode>, machine: &setup::Machine) -> Choice {
+fn choose(asked: Option<Wanted>, said: Option<SchedulerMode>, machine: setup::Machine) -> Choice {
     let why = match (asked, said) {
         (Some(_), _) => "it was asked for",
         (None, Some(_)) => "the configuration says so",
@@ -199,7 +199,7 @@ fn choose(asked: Option<Wanted>, said: Option<SchedulerMode>, machine: &setup::M
         Some(Wanted::Systemd) => (Scheduler::Systemd, why),
         Some(Wanted::TaskScheduler) => (Scheduler::TaskScheduler, why),
         Some(Wanted::Auto) => {
-            let picked = setup::pick(machine);
+            let picked = setup::pick(&machine);
             (picked.scheduler, picked.why)
         }
     };
