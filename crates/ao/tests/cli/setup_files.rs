@@ -10,11 +10,17 @@ use serde_json::Value;
 
 use crate::setup::{Evening, ODD, PATH};
 
+/// Loudly: also where the output of tests that pass is not shown.
+#[expect(clippy::print_stderr, reason = "what was not tried must be seen")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
 /// Whether a checker is there; said aloud if not.
 fn has(program: &str) -> bool {
     let found = PATH.split(':').any(|folder| Path::new(folder).join(program).exists());
     if !found {
-        println!("SKIPPED: {program} is not installed");
+        skipped(&format!("{program} is not installed"));
     }
     found
 }
@@ -141,7 +147,7 @@ fn is_root_with_namespaces() -> bool {
     let can =
         output.is_ok_and(|output| output.status.success()) && nix::unistd::geteuid().is_root();
     if !can {
-        println!("SKIPPED: a cron of its own needs root and mount namespaces");
+        skipped("a cron of its own needs root and mount namespaces");
     }
     can
 }
@@ -242,10 +248,7 @@ fn systemd_verifies_the_units_and_reads_what_was_meant() {
         "{timer}"
     );
 
-    let (command, environment) = match parsed(runtime.path(), &units) {
-        Some(parsed) => parsed,
-        None => return,
-    };
+    let Some((command, environment)) = parsed(runtime.path(), &units) else { return };
     assert_eq!(environment.len(), 3, "{environment:?}");
     let rest = command.replace("\\$\\$", "").replace("$$", "");
     assert!(!rest.contains('$'), "a single dollar is a variable: {command}");
@@ -265,7 +268,7 @@ fn parsed(runtime: &Path, units: &Path) -> Option<(String, Vec<String>)> {
         .into_iter()
         .find(|path| Path::new(path).exists());
     let Some(systemd) = systemd else {
-        println!("SKIPPED: there is no systemd to read the units");
+        skipped("there is no systemd to read the units");
         return None;
     };
     let private = runtime.join("private");

@@ -97,10 +97,10 @@ fn a_held_lock_is_told() {
     let evening = Evening::new();
     let id = std::process::id();
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
-    let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
+    let since = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
     evening
         .repo
-        .write("overnight/run.lock", &format!("{id}\n{start}\nhere\n2026-04-01T00:00:00Z\n"));
+        .write("overnight/run.lock", &format!("{id}\n{since}\nhere\n2026-04-01T00:00:00Z\n"));
     bad(&evening, &[], "lock", &format!("process {id} holds it"));
     // One that nobody holds is none.
     evening.repo.write("overnight/run.lock", &format!("{id}\n1\nhere\n2026-04-01T00:00:00Z\n"));
@@ -208,7 +208,7 @@ fn a_full_or_read_only_disk_is_told() {
     if !is_root
         || !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|ended| ended.success())
     {
-        println!("SKIPPED: a disk of its own needs root and mount namespaces");
+        crate::setup_files::skipped("a disk of its own needs root and mount namespaces");
         return;
     }
     let evening = Evening::new();
