@@ -12,7 +12,7 @@ use crate::night::learning;
 use crate::repo::{Ran, TestRepo};
 
 /// What no scheduler reads as itself.
-pub(crate) const ODD: &str = "it's 100% \"mine\" $HOME \\\\ %h \\% äß日 & <x> ";
+pub(crate) const ODD: &str = "it's 100% \"mine\" $HOME \\\\ %h \\% \\\"y äß日 & <x> ";
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 pub(crate) const SCHEDULERS: [&str; 4] = ["cron", "systemd", "launchd", "task-scheduler"];
 
