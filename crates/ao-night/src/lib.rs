@@ -34,6 +34,7 @@ pub mod report;
 mod run;
 pub mod settings;
 mod settled;
+pub mod setup;
 mod shelf;
 mod shell;
 mod sync;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig};
+use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig, Tier};
+use ao_guard::cell::Floor;
 use ao_runner::Origin;
 
 use crate::failure::Failure;
@@ -191,6 +192,13 @@ pub(crate) fn runners(
         }
     }
     Ok(ao_runner::merged(&user, &repository))
+}
+
+/// The weakest cell that will do: the strictest that any file says, so that a repository can ask for more
+/// than its user does and not for less.
+pub(crate) fn floor(root: &Path) -> Result<Floor, Failure> {
+    let said = layers(root)?.into_iter().filter_map(|(_, config)| config.guard.floor);
+    Ok(if said.into_iter().any(|tier| tier == Tier::A) { Floor::A } else { Floor::B })
 }
 
 /// Who wrote a configuration file: only the user decides where this machine's secrets and texts go.

@@ -158,7 +158,7 @@ pub(super) fn tell(command: &str, told: &Told<'_>, is_json: bool, printer: &Prin
 }
 
 /// Nothing was started.
-pub(super) fn refused(refusal: &Refusal) -> Failure {
+pub(crate) fn refused(refusal: &Refusal) -> Failure {
     let message = ao_tree::shown(&refusal.to_string());
     match refusal {
         Refusal::BelowFloor { tier: Tier::B, .. } => Failure::new(Exit::Preflight, message)

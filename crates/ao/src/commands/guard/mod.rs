@@ -13,6 +13,7 @@ pub(crate) mod place;
 mod policy;
 mod run;
 
+pub(crate) use answer::refused;
 pub(crate) use auth::authorities;
 pub(crate) use order::Order;
 pub(crate) use run::{Options, carry_out};

@@ -5,10 +5,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
+use ao_guard::cell::{Around, Cell, Cells, Floor, Outside, Place};
 
 use crate::clock;
 use crate::commands::vault;
+use crate::config;
 use crate::repo::{AGENTS, STATE};
 
 /// Given to every program, where they are set; everything else by `--env NAME`.
@@ -77,6 +78,8 @@ pub(crate) fn cells(root: &Path) -> Cells {
     let mut pattern = Cell::new("", root);
     pattern.environment = environment(&[], &path);
     pattern.outside = outside(&repositories(root), &path);
+    // Of a file that nobody can read it is not known what it asks for.
+    pattern.floor = config::floor(root).unwrap_or(Floor::A);
     weaken(&mut pattern);
     Cells {
         holder: "/proc/self/exe".into(),

@@ -6,6 +6,7 @@ mod packet;
 mod provenance;
 mod replay;
 mod report;
+mod setup;
 mod start;
 mod status;
 mod summary_file;
@@ -21,6 +22,8 @@ use crate::printer::Printer;
 /// Consolidate the knowledge overnight, and read in the morning what became of it
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    /// Prepare the nights: the configuration, files for a scheduler, and a look at what would fail
+    Setup(setup::Arguments),
     /// Run one night over this repository's knowledge
     #[command(alias = "run")]
     Start(Box<start::Arguments>),
@@ -42,6 +45,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Setup(arguments) => setup::run(arguments, global, printer),
         Command::Start(arguments) => start::run(arguments, global, printer),
         Command::Status(arguments) => status::run(arguments, global, printer),
         Command::Report(arguments) => report::run(arguments, global, printer),

@@ -29,8 +29,8 @@ pub(crate) struct Row {
     login: Option<(Way, Option<String>)>,
     /// Nobody looked where nothing can be known without asking.
     pub(crate) is_usable: Option<bool>,
-    problem: Option<String>,
-    remedy: Option<String>,
+    pub(crate) problem: Option<String>,
+    pub(crate) remedy: Option<String>,
 }
 
 pub(super) fn run(global: &Global, printer: &Printer) -> Result<(), Failure> {
@@ -48,7 +48,8 @@ pub(crate) fn rows(global: &Global, printer: &Printer) -> Result<Vec<Row>, Failu
     Ok(workshop.choose(&names).iter().map(|one| row(&workshop, one)).collect())
 }
 
-fn row(workshop: &Workshop, chosen: &Chosen) -> Row {
+/// One of them.
+pub(crate) fn row(workshop: &Workshop, chosen: &Chosen) -> Row {
     let mut row = Row { name: chosen.name.clone(), ..Row::default() };
     let settings = match &chosen.settings {
         Ok(settings) => settings,

@@ -1,0 +1,111 @@
+//! This machine, as far as a scheduler's file has to know it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use ao_contract::Exit;
+use ao_night::System;
+use ao_night::setup::{At, Job, Machine, Origin};
+
+use crate::failure::Failure;
+
+/// Where nobody says where programs are.
+const PROGRAMS: &str = "/usr/local/bin:/usr/bin:/bin";
+/// There if and only if the machine was booted with systemd.
+const BOOTED: &str = "/run/systemd/system";
+const KERNEL: &str = "/proc/sys/kernel/osrelease";
+
+pub(super) fn machine(root: &Path) -> Machine {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |name: &str| ao_guard::find_program(name, &path, root).is_ok();
+    let system = match std::env::consts::OS {
+        "linux" => System::Linux,
+        "macos" => System::MacOs,
+        _ => System::Other,
+    };
+    let kernel = std::fs::read_to_string(KERNEL).unwrap_or_default();
+    Machine {
+        system,
+        is_wsl: kernel.to_ascii_lowercase().contains("microsoft"),
+        runs_systemd: Path::new(BOOTED).is_dir(),
+        has_systemctl: has("systemctl"),
+        has_crontab: has("crontab"),
+    }
+}
+
+/// The job, and the entries of PATH that it does not get.
+pub(super) fn job(
+    root: &Path,
+    at: At,
+    lacks: Option<&str>,
+    machine: Machine,
+) -> Result<(Job, Vec<String>), Failure> {
+    let (path, dropped) = path(root)?;
+    let user = user(rustix::process::geteuid().as_raw());
+    let home = std::env::var_os("HOME").filter(|home| Path::new(home).is_absolute());
+    let home = home.or_else(|| user.as_ref().map(|(_, home)| home.into()));
+    let name = user.map(|(name, _)| name).or_else(|| std::env::var("USER").ok());
+    let unknown = |what: &str| {
+        Failure::new(Exit::Preflight, format!("{what} is not known here"))
+            .hint(format!("set {what} in the environment of this command"))
+    };
+    let job = Job {
+        program: text("the path of this program", program(root)?)?,
+        repository: text("the path of the repository", root.to_owned())?,
+        at,
+        path,
+        home: text("HOME", home.map(PathBuf::from).ok_or_else(|| unknown("HOME"))?)?,
+        user: name.ok_or_else(|| unknown("USER"))?,
+        origin: if lacks.is_some() { Origin::Elsewhere } else { Origin::Here },
+        distribution: std::env::var("WSL_DISTRO_NAME").ok().filter(|_| machine.is_wsl),
+    };
+    Ok((job, dropped))
+}
+
+fn text(what: &str, path: PathBuf) -> Result<String, Failure> {
+    path.into_os_string().into_string().map_err(|bad| {
+        let shown = ao_tree::shown(&bad.to_string_lossy());
+        Failure::new(Exit::Preflight, format!("{what} is no UTF-8: {shown}"))
+            .hint("schedulers' files are text: give it a name that is")
+    })
+}
+
+/// As it is found on PATH if that is this very program, so that an update does not lead it astray.
+fn program(root: &Path) -> Result<PathBuf, Failure> {
+    let this = std::env::current_exe().and_then(|exe| exe.canonicalize()).map_err(|error| {
+        Failure::new(Exit::Preflight, format!("where this program is cannot be said: {error}"))
+            .hint("install it anew, then run the command again")
+    })?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = ao_guard::find_program("ao", &path, root).ok();
+    Ok(found.filter(|found| found.canonicalize().is_ok_and(|real| real == this)).unwrap_or(this))
+}
+
+/// The folders of PATH that are there, are absolute and not of the repository, each once.
+fn path(root: &Path) -> Result<(String, Vec<String>), Failure> {
+    let all = std::env::var_os("PATH").unwrap_or_default();
+    let trusted = ao_guard::trusted_path(&all, root);
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for entry in std::env::split_paths(&trusted) {
+        if entry.is_dir() && !kept.contains(&entry) {
+            kept.push(entry);
+        }
+    }
+    let dropped = std::env::split_paths(&all)
+        .filter(|entry| !entry.as_os_str().is_empty() && !kept.contains(entry))
+        .map(|entry| ao_tree::shown(&entry.to_string_lossy()))
+        .collect();
+    let joined: OsString = std::env::join_paths(kept).unwrap_or_default();
+    let joined = if joined.is_empty() { PROGRAMS.into() } else { joined };
+    Ok((text("PATH", joined.into())?, dropped))
+}
+
+/// The name and the home of a user, as the system knows them.
+pub(super) fn user(id: u32) -> Option<(String, String)> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    users.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let is_it = fields.get(2)?.parse() == Ok(id);
+        is_it.then(|| Some(((*fields.first()?).to_owned(), (*fields.get(5)?).to_owned())))?
+    })
+}
