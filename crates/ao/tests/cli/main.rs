@@ -78,6 +78,7 @@ mod runners_command;
 mod schema;
 mod search;
 mod shell_checks;
+mod travel;
 mod tree;
 mod undo;
 mod vault;
