@@ -1,6 +1,5 @@
 //! The files of a corpus, found and read without following or waiting for anything.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -81,18 +80,18 @@ impl Files {
     /// As [`Files::list`], of the tree as it was.
     pub fn list_past(root: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
         let mut files = Self::list(root, folders)?;
-        files.found.retain(|file| !past.files.contains_key(&file.path));
-        let mut opened: BTreeMap<&str, <Disk as Fs>::Dir> = BTreeMap::new();
-        for (path, kept) in &past.files {
+        let known = &past.known.files;
+        files.found.retain(|file| !known.contains_key(&file.path));
+        // A repository without a commit has no such folder, and needs none.
+        if !known.values().any(Option::is_some) {
+            return Ok(files);
+        }
+        let dir = files.open_beneath(&past.folder)?;
+        for (path, kept) in known {
             let folder = path.split_once('/').map_or(path.as_str(), |(folder, _)| folder);
             let Some(kept) = kept.as_ref().filter(|_| folders.contains(&folder)) else { continue };
-            let dir = match opened.get(kept.folder.as_str()) {
-                Some(dir) => dir.clone(),
-                None => files.open_beneath(&kept.folder)?,
-            };
-            opened.insert(&kept.folder, dir.clone());
-            let (name, kept_as) = (OsString::from(&kept.name), Some(kept.hash.clone()));
-            files.found.push(File { path: path.clone(), dir, name, kept_as });
+            let (name, kept_as) = (OsString::from(kept.name()), Some(kept.hash.clone()));
+            files.found.push(File { path: path.clone(), dir: dir.clone(), name, kept_as });
         }
         files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)

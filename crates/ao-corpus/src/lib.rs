@@ -45,7 +45,7 @@ pub use corpus::{Corpus, Entry, Kind, SEARCHED};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
 pub use files::{File, Files, Left, in_parallel, read_one};
 pub use logs::{Logs, Mention, Outcome};
-pub use past::{Elsewhere, Past};
+pub use past::Past;
 pub use secrets::looks_secret;
 pub use taken::{Ledger, LedgerError};
 pub use tree::Tree;

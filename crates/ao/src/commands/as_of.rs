@@ -1,10 +1,8 @@
 //! `--as-of`: which earlier state of the corpus is meant, and what is known of it.
 
-use std::collections::BTreeMap;
-
 use ao_contract::{Exit, HistoryLine};
 use ao_corpus::index::Opened;
-use ao_corpus::{Elsewhere, Kind, Past};
+use ao_corpus::{Kind, Past};
 use ao_tree::{Disk, Door, Uncertain, shown};
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -38,7 +36,6 @@ pub(crate) struct AsOf {
     day: Option<Date>,
     /// How many commits are taken back.
     since: usize,
-    known: ao_tree::Past,
     past: Past,
 }
 
@@ -61,7 +58,8 @@ impl AsOf {
             line.at.parse::<Timestamp>().is_ok_and(|committed| committed <= until)
         };
         let count = history.iter().rposition(is_in).map_or(0, |last| last + 1);
-        let state = Self::after(door, &history, count, asked)?;
+        let mut state = Self::after(door, &history, count, asked)?;
+        state.past.until_ns = nanoseconds(until);
         Ok(Self { until, day: Some(day), ..state })
     }
 
@@ -80,26 +78,14 @@ impl AsOf {
                 why: error.to_string(),
             })?;
         }
-        let known = door.past(history, count)?;
         let time = |line: &HistoryLine| line.at.parse::<Timestamp>().ok();
         // Before the first commit: up to when that was made.
         let until = newest.or(history.first()).and_then(time).unwrap_or(Timestamp::MAX);
-        let files: BTreeMap<String, Option<Elsewhere>> = known
-            .files
-            .iter()
-            .map(|(path, kept)| {
-                let elsewhere = |kept: &ao_tree::Kept| Elsewhere {
-                    folder: format!("{STATE}/{}", ao_tree::Kept::FOLDER),
-                    name: kept.name(),
-                    hash: kept.hash.clone(),
-                };
-                (path.clone(), kept.as_ref().map(elsewhere))
-            })
-            .collect();
         let past = Past {
             name: newest.map_or_else(|| BEFORE_ALL.to_owned(), |line| line.id.clone()),
             until_ns: nanoseconds(until),
-            files,
+            folder: format!("{STATE}/{}", ao_tree::Kept::FOLDER),
+            known: door.past(history, count)?,
         };
         Ok(Self {
             asked: asked.to_owned(),
@@ -108,7 +94,6 @@ impl AsOf {
             until,
             day: None,
             since: history.len().saturating_sub(count),
-            known,
             past,
         })
     }
@@ -123,10 +108,10 @@ impl AsOf {
         door: &Door<Disk>,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        if let Some(one) = self.known.uncertain.iter().find(|one| one.path == path) {
+        if let Some(one) = self.past.known.uncertain.iter().find(|one| one.path == path) {
             return Ok(Some(one.why.clone()));
         }
-        Ok(match self.known.left(path) {
+        Ok(match self.past.known.left(path) {
             Some((id, hash)) if door.hash_now(path)?.as_deref() != hash => {
                 Some(format!("somebody changed it since commit {id}; it is read as it is now"))
             }
@@ -143,13 +128,13 @@ impl AsOf {
     }
 
     /// How its files differ from those of today.
-    pub(crate) fn past(&self) -> Past {
-        Past { until_ns: nanoseconds(self.until), ..self.past.clone() }
+    pub(crate) fn past(&self) -> &Past {
+        &self.past
     }
 
     /// The bytes of a file that is not what it was; `None` if it is, or was not there.
     pub(crate) fn bytes(&self, door: &Door<Disk>, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        match self.known.files.get(path) {
+        match self.past.known.files.get(path) {
             Some(Some(kept)) => Ok(Some(door.kept(kept)?)),
             _ => Ok(None),
         }
@@ -159,9 +144,9 @@ impl AsOf {
     fn uncertain(&self, door: &Door<Disk>, opened: &Opened) -> Result<Vec<Uncertain>, Failure> {
         let is_entry = |one: &&Uncertain| Kind::of(&one.path).is_some();
         let mut all: Vec<Uncertain> =
-            self.known.uncertain.iter().filter(is_entry).cloned().collect();
+            self.past.known.uncertain.iter().filter(is_entry).cloned().collect();
         for path in &opened.later {
-            let why = match self.known.left(path) {
+            let why = match self.past.known.left(path) {
                 Some((_, Some(hash))) if door.hash_now(path)?.as_deref() == Some(hash) => continue,
                 Some((id, _)) => {
                     format!("somebody changed it since commit {id}; it is read as it is now")
@@ -170,7 +155,7 @@ impl AsOf {
             };
             all.push(Uncertain { path: path.clone(), why });
         }
-        for (path, id) in self.known.written().filter(|(path, _)| Kind::of(path).is_some()) {
+        for (path, id) in self.past.known.written().filter(|(path, _)| Kind::of(path).is_some()) {
             if matches!(opened.index.find(path), Ok(None)) {
                 let why = format!(
                     "somebody removed it after commit {id}, perhaps after this; it is not kept"
@@ -190,7 +175,7 @@ impl AsOf {
         printer: &Printer,
     ) -> Result<Value, Failure> {
         if let Some(path) = opened.missing.first() {
-            let kept = self.known.files.get(path).and_then(Option::as_ref);
+            let kept = self.past.known.files.get(path).and_then(Option::as_ref);
             let place = kept.map_or_else(|| path.clone(), |kept| door.kept_at(kept));
             return Err(ao_tree::Error::Damaged { file: place, why: "it is missing".into() }.into());
         }

@@ -73,7 +73,7 @@ impl Library {
         ask: impl Fn(&Index) -> Result<T, Broken>,
     ) -> Result<(T, Option<Value>), Failure> {
         let asked = match &self.as_of {
-            Some(as_of) => self.place.ask_past(&as_of.past(), ask),
+            Some(as_of) => self.place.ask_past(as_of.past(), ask),
             None => self.place.ask(ask),
         };
         let (answer, opened) = asked.map_err(|error| {

@@ -58,7 +58,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
             logs.only_until(as_of.until());
             log = Logs::log_until(&log, as_of.until());
             let told = library.ask_told(printer, |_| Ok(()))?.1;
-            (Corpus::read_past(&agents, &SEARCHED, &as_of.past()), told)
+            (Corpus::read_past(&agents, &SEARCHED, as_of.past()), told)
         }
     };
     let corpus = Arc::new(read.map_err(|error| unreadable(&error))?);

@@ -129,7 +129,7 @@ impl Asked<'_> {
             self.place.ask(ask)
         } else {
             let state = AsOf::after(self.door, &self.history, count, "")?;
-            self.place.ask_past(&state.past(), ask)
+            self.place.ask_past(state.past(), ask)
         };
         Ok(asked.map_err(|error| unreadable(&error))?.0)
     }
