@@ -11,6 +11,7 @@ use jiff::civil::Date;
 
 use crate::document::{Document, Form, day};
 use crate::files::{File, Files, Left};
+use crate::past::Past;
 
 /// Folders whose entries can be found by a question.
 pub const SEARCHED: [&str; 6] =
@@ -164,7 +165,15 @@ impl Corpus {
         folders: &[&str],
         path_of: impl Fn(&str) -> String + Sync,
     ) -> io::Result<Self> {
-        let files = Files::list(root, folders)?;
+        Ok(Self::of_files(&Files::list(root, folders)?, path_of))
+    }
+
+    /// As [`Corpus::read`], of the tree as it was.
+    pub fn read_past(agents: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
+        Ok(Self::of_files(&Files::list_past(agents, folders, past)?, str::to_owned))
+    }
+
+    fn of_files(files: &Files, path_of: impl Fn(&str) -> String + Sync) -> Self {
         let read = |file: &File| Entry::parse(&path_of(&file.path), || files.read(file));
         let mut corpus = Self { entries: Vec::new(), left: files.left.clone() };
         for entry in files.map(read).into_iter().flatten() {
@@ -174,7 +183,7 @@ impl Corpus {
             }
         }
         corpus.note_doubts();
-        Ok(corpus)
+        corpus
     }
 
     fn note_doubts(&mut self) {

@@ -7,6 +7,7 @@ use std::path::Path;
 use ao_tree::{Disk, Fs, Kind, Stat, shown};
 
 use crate::document::DOCUMENT_BYTES_MAX;
+use crate::past::Past;
 
 /// Deeper folders are not somebody's notes.
 const DEPTH_MAX: usize = 64;
@@ -31,6 +32,24 @@ pub struct File {
     pub path: String,
     dir: <Disk as Fs>::Dir,
     name: OsString,
+    /// What its bytes must hash to, if it lies elsewhere than its path says.
+    kept_as: Option<String>,
+}
+
+impl File {
+    /// Whether it is what an earlier state had in this place, and not what lies there now.
+    pub fn is_kept(&self) -> bool {
+        self.kept_as.is_some()
+    }
+
+    fn checked(&self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+        match &self.kept_as {
+            Some(hash) if blake3::hash(&bytes).to_hex().as_str() != hash => {
+                Err("is damaged: its bytes are not those that were kept".into())
+            }
+            _ => Ok(bytes),
+        }
+    }
 }
 
 /// The regular files beneath some folders, in the order of their paths.
@@ -56,6 +75,33 @@ impl Files {
         }
         files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
+    }
+
+    /// As [`Files::list`], of the tree as it was.
+    pub fn list_past(root: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
+        let mut files = Self::list(root, folders)?;
+        let known = &past.known.files;
+        files.found.retain(|file| !known.contains_key(&file.path));
+        // A repository without a commit has no such folder, and needs none.
+        if !known.values().any(Option::is_some) {
+            return Ok(files);
+        }
+        let dir = files.open_beneath(&past.folder)?;
+        for (path, kept) in known {
+            let folder = path.split_once('/').map_or(path.as_str(), |(folder, _)| folder);
+            let Some(kept) = kept.as_ref().filter(|_| folders.contains(&folder)) else { continue };
+            let (name, kept_as) = (OsString::from(kept.name()), Some(kept.hash.clone()));
+            files.found.push(File { path: path.clone(), dir: dir.clone(), name, kept_as });
+        }
+        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    fn open_beneath(&self, path: &str) -> io::Result<<Disk as Fs>::Dir> {
+        let names = path.split('/').filter(|name| !name.is_empty());
+        names
+            .into_iter()
+            .try_fold(self.disk.top(), |dir, name| self.disk.open_dir(&dir, OsStr::new(name)))
     }
 
     /// Lists everything beneath `root`. Nothing but names is read.
@@ -93,7 +139,10 @@ impl Files {
                 Kind::File if self.found.len() >= FILES_MAX => {
                     return Err(io::Error::other(format!("more than {FILES_MAX} files")));
                 }
-                Kind::File => self.found.push(File { path, dir: dir.clone(), name: entry.name }),
+                Kind::File => {
+                    let name = entry.name;
+                    self.found.push(File { path, dir: dir.clone(), name, kept_as: None });
+                }
                 Kind::Symlink => self.leave(&path, "is a symlink, and is not followed".into()),
                 Kind::Special => self.leave(&path, "is a FIFO, socket or device".into()),
             }
@@ -112,7 +161,8 @@ impl Files {
 
     /// A file's bytes; the error says why it is left alone.
     pub fn read(&self, file: &File) -> Result<Vec<u8>, String> {
-        self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+        let read = self.disk.read(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why);
+        file.checked(read?)
     }
 
     /// As [`Files::read`], of a file that is no document.
@@ -125,7 +175,9 @@ impl Files {
 
     /// A file's bytes, with what the file system said of it just then.
     pub fn read_with_stat(&self, file: &File) -> Result<(Vec<u8>, Stat), String> {
-        self.disk.read_with_stat(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)
+        let (bytes, stat) =
+            self.disk.read_with_stat(&file.dir, &file.name, DOCUMENT_BYTES_MAX).map_err(why)?;
+        Ok((file.checked(bytes)?, stat))
     }
 
     /// Applies `make` to every file, on several threads; the results are in the files' order.
@@ -152,7 +204,7 @@ pub fn read_one(root: &Path, path: &str) -> Result<Vec<u8>, String> {
             dir = disk.open_dir(&dir, OsStr::new(folder))?;
             rest = inner;
         }
-        let file = File { path: path.to_owned(), dir, name: rest.into() };
+        let file = File { path: path.to_owned(), dir, name: rest.into(), kept_as: None };
         Ok((Files { disk, found: Vec::new(), left: Vec::new() }, file))
     };
     let (files, file) = open().map_err(|error: io::Error| format!("cannot be opened: {error}"))?;

@@ -79,6 +79,22 @@ impl Logs {
         Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
 
+    /// Leaves out what was written down after a moment; a line without a time stays.
+    pub fn only_until(&mut self, until: Timestamp) {
+        for mentions in [&mut self.citations, &mut self.feedback].into_iter().flatten() {
+            mentions.retain(|mention| mention.at.or(mention.cited_at).is_none_or(|at| at <= until));
+        }
+    }
+
+    /// The same for the citation log as it is.
+    pub fn log_until(log: &str, until: Timestamp) -> String {
+        let is_later = |line: &str| {
+            let line = mention(0, line.as_bytes()).ok();
+            line.and_then(|one| one.cited_at).is_some_and(|at| at > until)
+        };
+        log.split_inclusive('\n').filter(|line| !is_later(line)).collect()
+    }
+
     fn lines(&mut self, agents: &Path, path: &str) -> io::Result<Option<Vec<Mention>>> {
         let Some(bytes) = self.bytes(agents, path)? else { return Ok(None) };
         let mut found = Vec::new();

@@ -56,6 +56,13 @@ pub enum Error {
     #[error("commit {id} can no longer be undone: {why}")]
     SnapshotGone { id: String, why: String },
 
+    /// The state that was asked for is older than what is kept.
+    #[error(
+        "the corpus {asked} is no longer kept: the snapshot of commit {id} was let go, and it goes back \
+         to that commit, of {at}"
+    )]
+    PastGone { asked: String, id: String, at: String },
+
     #[error("{file} is damaged: {why}")]
     Damaged { file: String, why: String },
 }

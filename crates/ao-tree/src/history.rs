@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use ao_contract::{HistoryLine, Record, Version};
+use serde::de::DeserializeOwned;
 
 use crate::commit::{last, parent};
 use crate::diff::FileDiff;
@@ -81,6 +82,11 @@ impl<F: Fs> Door<F> {
 
     /// What exactly a commit changed.
     pub fn record(&self, id: &str) -> Result<Record> {
+        self.read_record(id)
+    }
+
+    /// The record of a commit, or the part of it that `T` has.
+    pub(crate) fn read_record<T: DeserializeOwned>(&self, id: &str) -> Result<T> {
         let file = format!("{UNDO}/{id}/{RECORD}");
         let damaged =
             |why: String| Error::Damaged { file: format!("{}/{file}", self.layout.state), why };
@@ -96,26 +102,27 @@ impl<F: Fs> Door<F> {
 
     /// The bytes of a version that a commit replaced, checked against their name.
     pub(crate) fn blob(&self, id: &str, version: &Version) -> Result<Option<Vec<u8>>> {
+        self.blob_of(id, &version.hash)
+    }
+
+    pub(crate) fn blob_of(&self, id: &str, hash: &str) -> Result<Option<Vec<u8>>> {
         let Some(state) = self.state()? else { return Ok(None) };
         let path = format!("{UNDO}/{id}");
         let Some(dir) = self.open_from(&state, &path).map_err(Error::io(format!("open {path}")))?
         else {
             return Ok(None);
         };
-        let bytes = match self.fs.read(
-            &dir,
-            OsStr::new(&version.hash),
-            FILE_BYTES_MAX.min(STATE_FILE_BYTES_MAX),
-        ) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => {
-                return Err(Error::Io { doing: format!("read {path}/{}", version.hash), source });
-            }
-        };
-        if blake3::hash(&bytes).to_hex().as_str() != version.hash {
+        let bytes =
+            match self.fs.read(&dir, OsStr::new(hash), FILE_BYTES_MAX.min(STATE_FILE_BYTES_MAX)) {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(source) => {
+                    return Err(Error::Io { doing: format!("read {path}/{hash}"), source });
+                }
+            };
+        if blake3::hash(&bytes).to_hex().as_str() != hash {
             return Err(Error::Damaged {
-                file: format!("{}/{path}/{}", self.layout.state, version.hash),
+                file: format!("{}/{path}/{hash}", self.layout.state),
                 why: "its bytes are not the ones it is named after".into(),
             });
         }

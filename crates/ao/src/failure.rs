@@ -39,6 +39,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::Unfit { .. }
         | Error::Doubt { .. }
         | Error::OverBudget { .. }
+        | Error::PastGone { .. }
         | Error::Interrupted { .. } => Exit::Preflight,
         Error::Contended { .. } | Error::Locked { .. } | Error::ReadersStay { .. } => {
             Exit::Deferred
@@ -99,6 +100,10 @@ fn hint_of(error: &Error) -> String {
             "`undo.days` and `undo.max_mb` in .agentops/config.yaml say how long snapshots are kept"
                 .into()
         }
+        Error::PastGone { id, .. } => format!(
+            "ask as of {id} or later; `undo.days` and `undo.max_mb` in .agentops/config.yaml say how long \
+             states are kept"
+        ),
         Error::Damaged { .. } => "`ao tree verify` lists everything that is damaged".into(),
     }
 }

@@ -20,10 +20,16 @@ use super::reader::{Reader, stamps};
 use super::source::Broken;
 use crate::corpus::Kind;
 use crate::files::{File, Files, Left};
+use crate::past::Past;
 
 /// Where the cache lies beneath `.agents/`.
 const FOLDER: &str = "ao/index";
 const FILE: &str = "search.idx";
+/// The index of an earlier state, by its name.
+const PAST_PREFIX: &str = "as-of-";
+const PAST_SUFFIX: &str = ".idx";
+/// So many earlier states are kept; each is about as large as the index of today.
+const PAST_KEPT_MAX: usize = 4;
 /// Kernels stamp files with a clock that ticks; no tick is longer.
 const TICK_NS: i64 = 20_000_000;
 /// Some file systems keep whole seconds only, and one of them even ones.
@@ -67,46 +73,108 @@ pub struct Opened {
     pub left: Vec<Left>,
     /// Why the cache could not be written, if so.
     pub unwritten: Option<String>,
+    /// Of an earlier state: files that were changed since, and are read as they are now.
+    pub later: Vec<String>,
+    /// Of an earlier state: files whose bytes should be kept and are not.
+    pub missing: Vec<String>,
 }
 
 impl Place {
     /// Asks the index. Should the cache turn out to be damaged on the way, everything is read anew
     /// and asked again.
     pub fn ask<T>(&self, ask: impl Fn(&Index) -> Result<T, Broken>) -> io::Result<(T, Opened)> {
-        let opened = self.open()?;
-        if let Ok(answer) = ask(&opened.index) {
-            return Ok((answer, opened));
-        }
-        let files = self.files()?;
-        let opened = self.cold(files)?;
-        let answer = ask(&opened.index).map_err(io::Error::other)?;
-        Ok((answer, opened))
+        View { place: self, past: None }.ask(ask)
+    }
+
+    /// As [`Place::ask`], of the tree as it was.
+    pub fn ask_past<T>(
+        &self,
+        past: &Past,
+        ask: impl Fn(&Index) -> Result<T, Broken>,
+    ) -> io::Result<(T, Opened)> {
+        View { place: self, past: Some(past) }.ask(ask)
     }
 
     /// The index of the tree as it is now.
     pub fn open(&self) -> io::Result<Opened> {
+        View { place: self, past: None }.open()
+    }
+}
+
+/// A tree as it is, or as it was.
+struct View<'a> {
+    place: &'a Place,
+    past: Option<&'a Past>,
+}
+
+impl View<'_> {
+    fn ask<T>(&self, ask: impl Fn(&Index) -> Result<T, Broken>) -> io::Result<(T, Opened)> {
+        let opened = self.open()?;
+        if let Ok(answer) = ask(&opened.index) {
+            return Ok((answer, opened));
+        }
+        let Opened { later, missing, .. } = opened;
+        let opened = Opened { later, missing, ..self.cold(self.files()?)? };
+        let answer = ask(&opened.index).map_err(io::Error::other)?;
+        Ok((answer, opened))
+    }
+
+    fn open(&self) -> io::Result<Opened> {
         let files = self.files()?;
-        match self.cached().and_then(|cached| Self::compare(&files, cached)) {
-            Ok(Compared::Same(reader)) => Ok(Opened {
+        let cached = self.cached();
+        if self.past.is_none() && cached.is_err() {
+            return self.cold(files);
+        }
+        let now: Vec<Option<Stamp>> = files.map(|file| stamp_of(&files, file));
+        let (later, missing) = self.doubts(&files, &now);
+        let opened = match cached.and_then(|cached| Self::compare(&files, &now, cached)) {
+            Ok(Compared::Same(reader)) => Opened {
                 index: Index { reader },
                 state: State::Warm,
                 left: files.left,
                 unwritten: None,
-            }),
-            Ok(Compared::Changed(change)) => self.update(files, &change),
-            Err(Broken) => self.cold(files),
+                later: Vec::new(),
+                missing: Vec::new(),
+            },
+            Ok(Compared::Changed(change)) => self.update(files, &change)?,
+            Err(Broken) => self.cold(files)?,
+        };
+        Ok(Opened { later, missing, ..opened })
+    }
+
+    /// The files that were changed after the state that is asked for, and those of it that are gone.
+    fn doubts(&self, files: &Files, now: &[Option<Stamp>]) -> (Vec<String>, Vec<String>) {
+        let (mut later, mut missing) = (Vec::new(), Vec::new());
+        let Some(past) = self.past else { return (later, missing) };
+        for (file, stamp) in files.found.iter().zip(now) {
+            match stamp {
+                None if file.is_kept() => missing.push(file.path.clone()),
+                Some(stamp) if !file.is_kept() && stamp.modified_ns > past.until_ns => {
+                    later.push(file.path.clone());
+                }
+                _ => {}
+            }
         }
+        (later, missing)
     }
 
     fn files(&self) -> io::Result<Files> {
-        let folders: Vec<&str> = self.folders.iter().map(String::as_str).collect();
-        let mut files = Files::list(&self.agents, &folders)?;
+        let Place { agents, folders, .. } = self.place;
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        let mut files = match self.past {
+            Some(past) => Files::list_past(agents, &folders, past)?,
+            None => Files::list(agents, &folders)?,
+        };
         files.found.retain(|file| Kind::of(&file.path).is_some());
         Ok(files)
     }
 
     fn path(&self) -> PathBuf {
-        self.agents.join(FOLDER).join(FILE)
+        let folder = self.place.agents.join(FOLDER);
+        match self.past {
+            Some(past) => folder.join(format!("{PAST_PREFIX}{}{PAST_SUFFIX}", past.name)),
+            None => folder.join(FILE),
+        }
     }
 
     fn cached(&self) -> Result<Cached, Broken> {
@@ -124,13 +192,12 @@ impl Place {
         Ok(Cached { reader, settled_ns })
     }
 
-    fn compare(files: &Files, cached: Cached) -> Result<Compared, Broken> {
-        let now: Vec<Option<Stamp>> = files.map(|file| stamp_of(files, file));
+    fn compare(files: &Files, now: &[Option<Stamp>], cached: Cached) -> Result<Compared, Broken> {
         let old = Old::read(&cached.reader)?;
         let mut fates = Vec::with_capacity(files.found.len());
         let mut entry = 0;
         let mut is_same = true;
-        for (file, now) in files.found.iter().zip(&now) {
+        for (file, now) in files.found.iter().zip(now) {
             while old.key(entry).is_some_and(|key| key < file.path.as_bytes()) {
                 // It is gone.
                 is_same = false;
@@ -185,7 +252,7 @@ impl Place {
                     kept[*entry] = Some(*stamp);
                     let latest = settles_ns(stamp.modified_ns).max(settles_ns(stamp.changed_ns));
                     // From a time to come: it would be looked at the next time all the same.
-                    is_worth_writing |= latest < self.now_ns;
+                    is_worth_writing |= latest < self.place.now_ns;
                 }
                 Fate::Look(..) | Fate::Read => {
                     read += 1;
@@ -200,9 +267,9 @@ impl Place {
         };
         let mut batches = build::read(&files, &wanted);
         batches.push(batch);
-        let Ok(image) = assemble(batches, self.now_ns) else { return self.cold(files) };
+        let Ok(image) = assemble(batches, self.place.now_ns) else { return self.cold(files) };
         let state = State::Updated { read };
-        let keep = if is_worth_writing { self.keep } else { Keep::No };
+        let keep = if is_worth_writing { self.place.keep } else { Keep::No };
         self.finish(image, state, files.left, keep)
     }
 
@@ -211,8 +278,8 @@ impl Place {
         // The names are not needed any more, and there may be half a million of them.
         let left = std::mem::take(&mut files.left);
         drop(files);
-        let image = assemble(batches, self.now_ns).map_err(io::Error::other)?;
-        self.finish(image, State::Cold, left, self.keep)
+        let image = assemble(batches, self.place.now_ns).map_err(io::Error::other)?;
+        self.finish(image, State::Cold, left, self.place.keep)
     }
 
     fn finish(
@@ -227,7 +294,8 @@ impl Place {
             Keep::No => None,
         };
         let reader = Reader::new(image).map_err(io::Error::other)?;
-        Ok(Opened { index: Index { reader }, state, left, unwritten })
+        let (later, missing) = (Vec::new(), Vec::new());
+        Ok(Opened { index: Index { reader }, state, left, unwritten, later, missing })
     }
 
     #[expect(
@@ -235,15 +303,40 @@ impl Place {
         reason = "the words of the corpus and where they stand, for nobody but ao"
     )]
     fn write(&self, image: &mut Image) -> io::Result<()> {
-        ao_tree::make_folders(&self.agents, FOLDER)?;
-        let ignore = self.agents.join(FOLDER).join(".gitignore");
+        let agents = &self.place.agents;
+        ao_tree::make_folders(agents, FOLDER)?;
+        let ignore = agents.join(FOLDER).join(".gitignore");
         if std::fs::symlink_metadata(&ignore).is_err() {
             ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
         }
         match image.as_file() {
-            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes),
+            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes)?,
+            None => return Ok(()),
+        }
+        match self.past {
+            Some(_) => self.forget(),
             None => Ok(()),
         }
+    }
+
+    /// Removes all indexes of earlier states but those that were written last.
+    fn forget(&self) -> io::Result<()> {
+        let folder = self.place.agents.join(FOLDER);
+        let mut kept = Vec::new();
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_past = name
+                .to_str()
+                .is_some_and(|name| name.starts_with(PAST_PREFIX) && name.ends_with(PAST_SUFFIX));
+            if is_past && let Ok(found) = entry.metadata() {
+                kept.push((found.mtime(), found.mtime_nsec(), entry.path()));
+            }
+        }
+        kept.sort_unstable();
+        let too_many = kept.len().saturating_sub(PAST_KEPT_MAX);
+        let others = kept.iter().filter(|(_, _, path)| *path != self.path());
+        others.take(too_many).try_for_each(|(_, _, path)| ao_tree::remove_cache(path))
     }
 }
 

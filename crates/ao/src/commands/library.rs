@@ -1,12 +1,12 @@
 //! The corpus of a repository, opened for a question.
 
-use std::path::Path;
-
 use ao_contract::Exit;
 use ao_corpus::index::{Broken, Index, Keep, Opened, Place, Question};
 use ao_corpus::{Entry, SEARCHED};
 use ao_tree::{Disk, Door, ReadLock, shown};
+use serde_json::Value;
 
+use super::as_of::AsOf;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
@@ -20,12 +20,19 @@ const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub(crate) struct Library {
     pub(crate) repo: Repo,
     place: Place,
-    _door: Door<Disk>,
+    door: Door<Disk>,
+    /// The earlier state that is asked for, if it is not today's.
+    as_of: Option<AsOf>,
     _readers: ReadLock,
 }
 
 impl Library {
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        Self::open_as_of(global, None)
+    }
+
+    /// As it was, if that is asked for.
+    pub(crate) fn open_as_of(global: &Global, as_of: Option<&str>) -> Result<Self, Failure> {
         let repo = Repo::find(global)?;
         let (door, readers) = repo.read()?;
         let place = Place {
@@ -34,7 +41,16 @@ impl Library {
             now_ns: clock::now().nanoseconds(),
             keep: if global.dry_run { Keep::No } else { Keep::Yes },
         };
-        Ok(Self { repo, place, _door: door, _readers: readers })
+        let as_of = as_of.map(|asked| AsOf::find(&door, asked)).transpose()?;
+        Ok(Self { repo, place, door, as_of, _readers: readers })
+    }
+
+    pub(crate) fn door(&self) -> &Door<Disk> {
+        &self.door
+    }
+
+    pub(crate) fn as_of(&self) -> Option<&AsOf> {
+        self.as_of.as_ref()
     }
 
     pub(crate) fn place(&self) -> &Place {
@@ -47,17 +63,38 @@ impl Library {
         printer: &Printer,
         ask: impl Fn(&Index) -> Result<T, Broken>,
     ) -> Result<T, Failure> {
-        let (answer, opened) = self.place.ask(ask).map_err(|error| {
+        Ok(self.ask_told(printer, ask)?.0)
+    }
+
+    /// As [`Library::ask`], with what there is to say about the earlier state, if one is asked for.
+    pub(crate) fn ask_told<T>(
+        &self,
+        printer: &Printer,
+        ask: impl Fn(&Index) -> Result<T, Broken>,
+    ) -> Result<(T, Option<Value>), Failure> {
+        let asked = match &self.as_of {
+            Some(as_of) => self.place.ask_past(as_of.past(), ask),
+            None => self.place.ask(ask),
+        };
+        let (answer, opened) = asked.map_err(|error| {
             Failure::new(Exit::Failed, format!("{AGENTS}/ cannot be read: {error}"))
                 .hint("look at what is named, then ask again")
         })?;
         tell(&opened, printer);
-        Ok(answer)
+        let told = self.as_of.as_ref().map(|as_of| as_of.tell(&self.door, &opened, printer));
+        Ok((answer, told.transpose()?))
     }
 
-    /// Reads an entry as it is now.
+    /// Reads an entry as it is now, or was.
     pub(crate) fn entry(&self, path: &str) -> Result<Entry, Failure> {
-        read_entry(&self.place.agents, path)
+        let kept = match &self.as_of {
+            Some(as_of) => as_of.bytes(&self.door, path)?,
+            None => None,
+        };
+        read_entry(path, || match kept {
+            Some(bytes) => Ok(bytes),
+            None => ao_corpus::read_one(&self.place.agents, path),
+        })
     }
 }
 
@@ -77,12 +114,15 @@ fn tell(opened: &Opened, printer: &Printer) {
     }
 }
 
-fn read_entry(agents: &Path, path: &str) -> Result<Entry, Failure> {
+fn read_entry(
+    path: &str,
+    bytes: impl FnOnce() -> Result<Vec<u8>, String>,
+) -> Result<Entry, Failure> {
     let fail = |why: String| {
         Failure::new(Exit::Failed, format!("{}: {why}", shown(path)))
             .hint("it changed just now; ask again")
     };
-    match Entry::parse(path, || ao_corpus::read_one(agents, path)) {
+    match Entry::parse(path, bytes) {
         Some(Ok(entry)) => Ok(entry),
         Some(Err(left)) => Err(fail(left.why)),
         None => Err(fail("is no entry".into())),

@@ -8,13 +8,13 @@ use ao_corpus::fitness::{self, Inputs, METRICS, fitness};
 use ao_corpus::health::{Told, health};
 use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
 use ao_tree::shown;
-use jiff::civil::Date;
 
+use super::as_of::AsOf;
 use super::flywheel::{unreadable, unwritable};
+use super::library::Library;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{DOUBT, FAINT, Printer, STRONG, paint};
-use crate::repo::Repo;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -36,33 +36,47 @@ What cannot be known is null in JSON, with the reason under `absent`. Nothing is
 Examples:
   ao metrics health
   ao metrics health --json
-  ao metrics health --as-of 2026-04-01"
+  ao metrics health --as-of 2026-04-01
+  ao metrics health --as-of 20260415T020000Z-iter-1"
 )]
 pub(crate) struct Arguments {
-    /// The day to measure against (default: the newest day in the corpus)
-    #[arg(long, value_name = "DATE")]
-    as_of: Option<Date>,
+    /// Measure the corpus as it was at the end of this day or moment, and against that day, or as it
+    /// was after this iteration, run or commit (default: as it is, against the newest day in it)
+    #[arg(long, value_name = "DATE|ITERATION")]
+    as_of: Option<String>,
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let Command::Health(arguments) = command;
-    let repo = Repo::find(global)?;
-    let agents = repo.agents();
-    let read = repo.read()?;
-    let corpus = Corpus::read(&agents, &SEARCHED).map_err(|error| unreadable(&error))?;
-    let corpus = Arc::new(corpus);
-    let logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
-    let log = Logs::citation_log(&agents).map_err(|error| unreadable(&error))?;
+    let library = Library::open_as_of(global, arguments.as_of.as_deref())?;
+    let agents = library.repo.agents();
+    let mut logs = Logs::read(&agents).map_err(|error| unreadable(&error))?;
+    let mut log = Logs::citation_log(&agents).map_err(|error| unreadable(&error))?;
+    let (read, told) = match library.as_of() {
+        None => (Corpus::read(&agents, &SEARCHED), None),
+        Some(as_of) => {
+            logs.only_until(as_of.until());
+            log = Logs::log_until(&log, as_of.until());
+            let told = library.ask_told(printer, |_| Ok(()))?.1;
+            (Corpus::read_past(&agents, &SEARCHED, as_of.past()), told)
+        }
+    };
+    let corpus = Arc::new(read.map_err(|error| unreadable(&error))?);
+    let day = library.as_of().and_then(AsOf::day);
     let tree = Tree::of(Arc::clone(&corpus));
     let questions = fitness::questions(&corpus, &log);
     let inputs = Inputs {
-        as_of: arguments.as_of,
+        as_of: day,
         retrieval: fitness::retrieval(&corpus, &questions).map(|bench| bench.ndcg_at_10.get()),
         copies: Ok(fitness::copies(&tree)),
     };
-    drop(read);
-    let told = Told { root: &repo.canonical(), as_of: arguments.as_of };
-    let report = health(&corpus, &logs, &fitness(&corpus, &inputs), told);
+    let root = library.repo.canonical();
+    drop(library);
+    let asked = Told { root: &root, as_of: day };
+    let mut report = health(&corpus, &logs, &fitness(&corpus, &inputs), asked);
+    if let Some(told) = told {
+        report.extra.insert("corpus_as_of".into(), told);
+    }
     for left in &report.left {
         let (path, why) = (shown(&left.path), shown(&left.why));
         printer.note(&format!("{} {path}: {why}", paint(DOUBT, "note:")));

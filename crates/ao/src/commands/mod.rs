@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod agreed;
+mod as_of;
 pub(crate) mod defrag;
 pub(crate) mod demo;
 pub(crate) mod flywheel;

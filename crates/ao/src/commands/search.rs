@@ -7,9 +7,9 @@ use ao_corpus::index::Question;
 use ao_corpus::passage::{Snippet, snippet};
 use ao_corpus::search::{Asking, Explanation, Hit, explain, search};
 use ao_tree::shown;
-use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use super::as_of::AsOf;
 use super::library::{self, Library};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -26,10 +26,14 @@ const SHOWN_MAX: usize = 1000;
   ao search lock held by a dead process
   ao search \"commit marker\" -k 3 --explain
   ao --json search flaky tests --as-of 2026-06-30
+  ao search flaky tests --as-of 20260415T020000Z-iter-1
 
 Words are compared by their stems; a title counts more than a body, and words that stand together
 count more when they are found together. Utility, maturity and freshness move a score by a few
-percent at most; --explain shows every amount. What was superseded or promoted is not shown.")]
+percent at most; --explain shows every amount. What was superseded or promoted is not shown.
+
+As of an earlier state, what ao changed since is read from the undo store. What people changed since
+is not in it: such files are read as they are now, and named.")]
 pub(crate) struct Arguments {
     /// What to look for
     #[arg(required = true, value_name = "QUERY")]
@@ -37,17 +41,13 @@ pub(crate) struct Arguments {
     /// Show the best N
     #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = SHOWN_DEFAULT)]
     limit: usize,
-    /// As if it were this day: later entries are not shown
-    #[arg(long, value_name = "DATE", value_parser = day)]
-    as_of: Option<Date>,
+    /// Ask the corpus as it was at the end of this day or moment (later entries are not shown), or
+    /// after this iteration, run or commit
+    #[arg(long, value_name = "DATE|ITERATION")]
+    as_of: Option<String>,
     /// Show the numbers that each score is made of
     #[arg(long)]
     explain: bool,
-}
-
-/// A day such as `2026-06-30`.
-pub(crate) fn day(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| "expected a day such as 2026-06-30".to_owned())
 }
 
 struct Shown {
@@ -67,9 +67,10 @@ pub(crate) fn run(
         return Err(Failure::usage(format!("-k is from 1 to {SHOWN_MAX}")));
     }
     let question = library::question(&query, printer)?;
-    let library = Library::open(global)?;
-    let asking = Asking { limit: arguments.limit, as_of: arguments.as_of };
-    let found = library.ask(printer, |index| {
+    let library = Library::open_as_of(global, arguments.as_of.as_deref())?;
+    let as_of = library.as_of().and_then(AsOf::day);
+    let asking = Asking { limit: arguments.limit, as_of };
+    let (found, told) = library.ask_told(printer, |index| {
         let hits = search(index, &question, asking)?;
         let tell = |hit: Hit| {
             let told = arguments.explain.then(|| explain(index, &question, &hit)).transpose()?;
@@ -86,7 +87,11 @@ pub(crate) fn run(
     if shown.is_empty() {
         printer.note("Nothing found.");
     }
-    printer.answer("search", json!({ "query": query, "results": results }), &text);
+    let mut fields = json!({ "query": query, "results": results });
+    if let Some(told) = told {
+        fields["corpus_as_of"] = told;
+    }
+    printer.answer("search", fields, &text);
     Ok(Exit::Done)
 }
 

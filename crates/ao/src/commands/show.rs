@@ -6,7 +6,7 @@ use ao_contract::Exit;
 use ao_corpus::Entry;
 use ao_corpus::lineage::{Found, Lineage};
 use ao_tree::shown;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::library::Library;
 use crate::cli::Global;
@@ -22,12 +22,16 @@ const NAMES_SHOWN_MAX: usize = 10;
   ao show .agents/learnings/2026-04-01-marker.md
   ao show 2026-04-01-marker
   ao --json show learning-2026-04-01-000017
+  ao show 2026-04-01-marker --as-of 2026-06-30
 
 An entry that was merged, superseded or promoted is followed to what replaced it.")]
 pub(crate) struct Arguments {
     /// A path, a file's name with or without its ending, or an id
     #[arg(value_name = "ENTRY")]
     entry: String,
+    /// The entry as it was at the end of this day or moment, or after this iteration, run or commit
+    #[arg(long, value_name = "DATE|ITERATION")]
+    as_of: Option<String>,
 }
 
 pub(crate) fn run(
@@ -35,9 +39,9 @@ pub(crate) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let library = Library::open(global)?;
+    let library = Library::open_as_of(global, arguments.as_of.as_deref())?;
     let name = &arguments.entry;
-    let found = library.ask(printer, |index| Ok(Lineage::of(index)?.find(name)))?;
+    let (found, told) = library.ask_told(printer, |index| Ok(Lineage::of(index)?.find(name)))?;
     let (path, over) = match found {
         Found::Entry { path, over } => (path, over),
         Found::Orphan { path, over, missing } => {
@@ -57,7 +61,7 @@ pub(crate) fn run(
     } else if is_other_name(name, &entry) {
         printer.note(&format!("{} is now in {}.", shown(name), shown(&path)));
     }
-    answer(&entry, name, &over, printer);
+    answer(&entry, (name, &over), told, printer);
     Ok(Exit::Done)
 }
 
@@ -69,7 +73,7 @@ fn is_other_name(name: &str, entry: &Entry) -> bool {
         .any(|own| !own.is_empty() && (name.ends_with(own) || format!("{name}.md").ends_with(own)))
 }
 
-fn answer(entry: &Entry, name: &str, over: &[String], printer: &Printer) {
+fn answer(entry: &Entry, (name, over): (&str, &[String]), told: Option<Value>, printer: &Printer) {
     let document = &entry.document;
     let body = document.body();
     let mut text = String::new();
@@ -84,7 +88,7 @@ fn answer(entry: &Entry, name: &str, over: &[String], printer: &Printer) {
         let _ = writeln!(text, "{}", shown(line));
     }
     let replaced: Vec<String> = over.iter().map(|path| format!("{AGENTS}/{path}")).collect();
-    let fields = json!({
+    let mut fields = json!({
         "asked": name,
         "path": format!("{AGENTS}/{}", entry.path),
         "kind": entry.kind.name(),
@@ -95,6 +99,9 @@ fn answer(entry: &Entry, name: &str, over: &[String], printer: &Printer) {
         "fields": document.fields(),
         "body": body,
     });
+    if let Some(told) = told {
+        fields["corpus_as_of"] = told;
+    }
     printer.answer("show", fields, &text);
 }
 

@@ -82,6 +82,7 @@ mod setup;
 mod setup_files;
 mod setup_preflight;
 mod shell_checks;
+mod travel;
 mod tree;
 mod undo;
 mod vault;

@@ -13,8 +13,8 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::agreed::agreed;
+use super::as_of::day;
 use super::proposal::{Fixed, Proposal, settle};
-use super::search::day;
 use super::tree::apply::CommitArguments;
 use super::tree::outcome;
 use crate::cli::Global;

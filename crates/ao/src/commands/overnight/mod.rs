@@ -1,16 +1,21 @@
 //! `ao overnight`: the night, and the morning after.
 
+mod bisect;
 mod council;
 pub(crate) mod curator;
+mod log;
+mod nights;
 mod packet;
 mod provenance;
 mod replay;
 mod report;
 mod setup;
+mod show;
 mod start;
 mod status;
 mod summary_file;
 mod terminal;
+mod undo;
 mod warn_only;
 
 use ao_contract::Exit;
@@ -35,6 +40,14 @@ pub(crate) enum Command {
     Packet(packet::Arguments),
     /// Run a night again, over the corpus as it was, and compare
     Replay(replay::Arguments),
+    /// List the iterations that nights kept, newest first
+    Log(log::Arguments),
+    /// Show what an iteration changed: every reason, then the diff
+    Show(show::Arguments),
+    /// Take back an iteration and what ao changed after it; what people changed since stays
+    Undo(undo::Arguments),
+    /// Find the commit that made an answer worse
+    Bisect(bisect::Arguments),
     /// The rescues that let a regression through with a warning
     #[command(subcommand)]
     WarnOnly(warn_only::Command),
@@ -51,6 +64,10 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Report(arguments) => report::run(arguments, global, printer),
         Command::Packet(arguments) => packet::run(arguments, global, printer),
         Command::Replay(arguments) => replay::run(arguments, global, printer),
+        Command::Log(arguments) => log::run(arguments, global, printer),
+        Command::Show(arguments) => show::run(arguments, global, printer),
+        Command::Undo(arguments) => undo::run(arguments, global, printer),
+        Command::Bisect(arguments) => bisect::run(arguments, global, printer),
         Command::WarnOnly(command) => warn_only::run(command, global, printer),
         Command::Curator(command) => curator::run(command, global, printer),
     }

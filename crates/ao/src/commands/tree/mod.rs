@@ -6,7 +6,7 @@ mod log;
 pub(crate) mod outcome;
 mod recover;
 mod show;
-mod undo;
+pub(crate) mod undo;
 mod verify;
 
 use ao_contract::Exit;

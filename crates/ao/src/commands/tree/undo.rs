@@ -37,22 +37,33 @@ pub(crate) fn run(
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
-    let repo = Repo::find(global)?;
     let scope = if arguments.only { UndoScope::Only } else { UndoScope::FromHereOn };
-    let id = arguments.commit_id.as_deref();
+    let what = (arguments.commit_id.as_deref(), scope);
+    take_back("tree undo", what, &arguments.commit, global, printer)
+}
+
+/// Takes back a commit, or the newest one, for any command that says so.
+pub(crate) fn take_back(
+    command: &str,
+    (id, scope): (Option<&str>, UndoScope),
+    commit: &CommitArguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
     if global.dry_run {
         let (door, _readers) = repo.read()?;
         let plan = door.plan_undo(id, scope)?;
         let conflicts: Vec<_> = plan.stays().collect();
         let preview = door.preview_undo(&plan)?;
-        return Ok(outcome::preview("tree undo", &preview, &conflicts, printer));
+        return Ok(outcome::preview(command, &preview, &conflicts, printer));
     }
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
     let plan = writer.door.plan_undo(id, scope)?;
     let why = format!("undo of {}", plan.undo_of.join(", "));
-    let request = arguments.commit.request(&writer, limits, why)?;
+    let request = commit.request(&writer, limits, why)?;
     let done = writer.door.undo(plan, request)?;
     let expired = outcome::expire(&writer, limits, printer);
-    Ok(outcome::report("tree undo", &writer, &done, &expired, global, printer))
+    Ok(outcome::report(command, &writer, &done, &expired, global, printer))
 }

@@ -1,0 +1,413 @@
+//! `--as-of`, and `ao overnight log`, `show`, `undo` and `bisect`.
+
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::repo::{Ran, TestRepo, contents, delete, write};
+use crate::search::paths;
+
+/// Far in the past, so that no file seems to be newer than a commit.
+const OLD: Duration = Duration::from_hours(24 * 365 * 30);
+
+impl TestRepo {
+    /// Sets the times of all files back to before every commit.
+    fn settle(&self) {
+        for path in self.tree().keys() {
+            let file = File::options().write(true).open(self.agents().join(path)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + OLD).unwrap();
+        }
+    }
+
+    fn night(&self, number: usize, edits: &Value) -> String {
+        let id = format!("n{number:02}-iter-1");
+        self.apply_as(edits, &["--id", &id]).expect(0);
+        id
+    }
+}
+
+fn told(ran: &Ran) -> Value {
+    ran.json()["corpus_as_of"].clone()
+}
+
+fn quokka(text: &str) -> String {
+    format!("---\ndate: 2026-04-01\n---\n# Quokka\n\n{text}\n")
+}
+
+/// Three nights: one adds, one rewords, one deletes.
+fn three_nights() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write("learnings/first.md", &quokka("The first version is zebra."));
+    repo.write("learnings/other.md", &quokka("Another one."));
+    repo.settle();
+    repo.night(1, &json!([write("learnings/added.md", &quokka("It came by night, a lemur."))]));
+    repo.night(2, &json!([write("learnings/first.md", &quokka("The second version is okapi."))]));
+    repo.night(3, &json!([delete("learnings/other.md"), delete("learnings/added.md")]));
+    repo
+}
+
+fn found(repo: &TestRepo, word: &str, as_of: &str) -> Vec<String> {
+    let found = repo.search(&[word, "--as-of", as_of]);
+    paths(&found).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_search_as_of_an_iteration_sees_what_was_there_after_it() {
+    let repo = three_nights();
+    for (as_of, zebra, okapi, lemur, another) in [
+        ("n01-iter-1", true, false, true, true),
+        ("n02-iter-1", false, true, true, true),
+        ("n03-iter-1", false, true, false, false),
+        // The last commit of the run.
+        ("n02", false, true, true, true),
+    ] {
+        let is = |word: &str| !found(&repo, word, as_of).is_empty();
+        assert_eq!(
+            (is("zebra"), is("okapi"), is("lemur"), is("another")),
+            (zebra, okapi, lemur, another),
+            "{as_of}"
+        );
+    }
+    // Before the first of them, by day: its end is earlier than every commit.
+    assert_eq!(found(&repo, "zebra", "2020-01-01"), Vec::<String>::new(), "dated later");
+    repo.write("learnings/undated.md", "# Quokka\n");
+    let then = repo.run(&["--json", "search", "quokka", "--as-of", "2020-01-01"]).expect(0);
+    assert_eq!(told(&then)["commit"], Value::Null);
+    assert_eq!(told(&then)["later_commits"], 3);
+    // The snippet is of that version too.
+    let shown = repo.search(&["zebra", "--as-of", "n01-iter-1"]);
+    assert!(shown["results"][0]["snippet"].as_str().unwrap().contains("zebra"), "{shown:#}");
+    // Every day to come is today.
+    assert_eq!(found(&repo, "okapi", "2999-01-01"), ["learnings/first.md"]);
+    assert_eq!(
+        told(&repo.run(&["--json", "search", "okapi", "--as-of", "2999-01-01"]))["later_commits"],
+        0
+    );
+    for wrong in ["yesterday", "n09-iter-1", "2026-13-01"] {
+        let refused = repo.run(&["search", "okapi", "--as-of", wrong]).expect(2);
+        assert!(refused.stderr.contains(wrong), "{refused}");
+    }
+}
+
+/// A moment between two commits is the state after the first.
+#[test]
+fn a_moment_is_the_state_at_its_end() {
+    let repo = three_nights();
+    let history = repo.read("overnight/history.jsonl");
+    let mut lines: Vec<Value> =
+        history.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (line, at) in lines.iter_mut().zip(["2026-05-01", "2026-05-03", "2026-05-05"]) {
+        line["at"] = format!("{at}T02:00:00Z").into();
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.write("overnight/history.jsonl", &text);
+    for (as_of, commit) in [
+        ("2026-04-30", Value::Null),
+        ("2026-05-01T01:59:59Z", Value::Null),
+        ("2026-05-01T02:00:00Z", "n01-iter-1".into()),
+        ("2026-05-01", "n01-iter-1".into()),
+        ("2026-05-04", "n02-iter-1".into()),
+        ("2026-05-05T04:00:00+02:00", "n03-iter-1".into()),
+    ] {
+        let ran = repo.run(&["--json", "search", "quokka", "--as-of", as_of]).expect(0);
+        assert_eq!(told(&ran)["commit"], commit, "{as_of}");
+    }
+    assert_eq!(found(&repo, "zebra", "2026-05-02"), ["learnings/first.md"]);
+    assert_eq!(found(&repo, "zebra", "2026-05-03"), Vec::<String>::new());
+}
+
+#[test]
+fn show_and_health_are_of_that_state() {
+    let repo = three_nights();
+    let show = |name: &str, as_of: &str| repo.run(&["--json", "show", name, "--as-of", as_of]);
+    let then = show("first", "n01-iter-1").expect(0);
+    assert!(then.json()["body"].as_str().unwrap().contains("zebra"), "{then}");
+    assert_eq!(told(&then)["commit"], "n01-iter-1");
+    let then = show("first", "n02-iter-1").expect(0);
+    assert!(then.json()["body"].as_str().unwrap().contains("okapi"), "{then}");
+    show("added", "n02-iter-1").expect(0);
+    show("added", "n03-iter-1").expect(2);
+    show("added", "2020-01-01").expect(2);
+    let stock = |more: &[&str]| {
+        let mut arguments = vec!["--json", "metrics", "health"];
+        arguments.extend(more);
+        repo.run(&arguments).expect(0).json()
+    };
+    let learnings = |report: &Value| report["knowledge_stock"]["learning"].as_u64().unwrap();
+    let now = learnings(&stock(&[]));
+    assert_eq!(learnings(&stock(&["--as-of", "n03-iter-1"])), now);
+    let then = stock(&["--as-of", "n02-iter-1"]);
+    assert_eq!(learnings(&then), now + 2);
+    assert_eq!(then["corpus_as_of"]["later_commits"], 1);
+    assert_eq!(learnings(&stock(&["--as-of", "2026-01-01"])), now + 1, "before all of them");
+}
+
+/// Citations that came later are not known to an earlier state.
+#[test]
+fn health_of_an_iteration_leaves_later_citations_out() {
+    let repo = three_nights();
+    let cite = |at: &str| {
+        let path = repo.root().join(".agents/learnings/first.md");
+        json!({ "artifact_path": path, "session_id": "s", "cited_at": at, "citation_type": "applied" })
+    };
+    let sessions = |as_of: &str| {
+        let ran = repo.run(&["--json", "metrics", "health", "--as-of", as_of]).expect(0);
+        ran.json()["sessions"].clone()
+    };
+    repo.write("ao/citations.jsonl", &format!("{}\n", cite("2999-01-01T00:00:00Z")));
+    assert_eq!(sessions("n02-iter-1"), 0);
+    repo.write("ao/citations.jsonl", &format!("{}\n", cite("2026-01-01T00:00:00Z")));
+    assert_eq!(sessions("n02-iter-1"), 1);
+}
+
+#[test]
+fn what_people_changed_since_is_named() {
+    let repo = three_nights();
+    let clean = repo.run(&["--json", "search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
+    assert_eq!(told(&clean)["uncertain"], json!([]), "{clean}");
+    // Never touched by a commit; touched before the state; and one that a commit wrote is removed.
+    repo.write("patterns/p.md", "# pattern by hand\n");
+    repo.write("learnings/first.md", &quokka("By hand."));
+    let ran = repo.run(&["--json", "search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
+    let uncertain = told(&ran);
+    let list = uncertain["uncertain"].as_array().unwrap();
+    let named: Vec<&str> = list.iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(named, ["learnings/first.md", "patterns/p.md"], "{ran}");
+    assert!(list[0]["why"].as_str().unwrap().contains("n02-iter-1"), "{ran}");
+    assert!(ran.stderr.contains("patterns/p.md"), "{ran}");
+    // Before the commit that had changed it, its version is known all the same.
+    assert_eq!(found(&repo, "zebra", "n01-iter-1"), ["learnings/first.md"]);
+    fs::remove_file(repo.agents().join("learnings/first.md")).unwrap();
+    let ran = repo.run(&["--json", "search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
+    let list = told(&ran);
+    assert!(list["uncertain"][0]["why"].as_str().unwrap().contains("removed"), "{list:#}");
+    // Between two commits that both touched it.
+    repo.write("learnings/first.md", &quokka("By hand, then by night."));
+    repo.night(4, &json!([write("learnings/first.md", &quokka("The fourth."))]));
+    let ran = repo.run(&["--json", "search", "night", "--as-of", "n03-iter-1"]).expect(0);
+    assert_eq!(paths(&ran.json()), ["learnings/first.md"]);
+    let list = told(&ran);
+    let why = list["uncertain"][0]["why"].as_str().unwrap();
+    assert!(why.contains("n02-iter-1") && why.contains("n04-iter-1"), "{list:#}");
+}
+
+// proves: LOOP-09
+#[test]
+fn a_state_that_is_no_longer_kept_is_refused_by_name() {
+    let repo = three_nights();
+    repo.write("../.agentops/config.yaml", "undo:\n  max_mb: 0\n");
+    repo.night(4, &json!([write("learnings/x.md", "# x\n")]));
+    // All snapshots went, the newest too; it only added, so what was before it is known.
+    repo.run(&["search", "quokka", "--as-of", "n03-iter-1"]).expect(0);
+    for as_of in ["n02-iter-1", "n01", "2020-01-01"] {
+        for command in [vec!["search", "quokka"], vec!["show", "first"], vec!["metrics", "health"]]
+        {
+            let mut arguments = command.clone();
+            arguments.extend(["--as-of", as_of]);
+            let refused = repo.run(&arguments).expect(6);
+            assert!(refused.stderr.contains("n03-iter-1"), "{refused}");
+            assert!(refused.stderr.contains("no longer kept"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_kept_version_that_is_damaged_or_missing_is_not_shown() {
+    let repo = three_nights();
+    let blobs: Vec<_> = fs::read_dir(repo.state("undo/n02-iter-1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !path.ends_with("record.json"))
+        .collect();
+    assert_eq!(blobs.len(), 1);
+    fs::write(&blobs[0], quokka("A zebra that was never there.")).unwrap();
+    assert_eq!(found(&repo, "zebra", "n01-iter-1"), Vec::<String>::new());
+    repo.run(&["show", "learnings/first.md", "--as-of", "n01-iter-1"]).expect(5);
+    fs::remove_file(&blobs[0]).unwrap();
+    let refused = repo.run(&["search", "quokka", "--as-of", "n01-iter-1"]).expect(5);
+    assert!(refused.stderr.contains("n02-iter-1"), "{refused}");
+    // Other states do not need it.
+    repo.run(&["search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
+}
+
+#[test]
+fn few_earlier_indexes_are_kept_and_none_in_a_dry_run() {
+    let repo = three_nights();
+    let indexes = || {
+        let found = fs::read_dir(repo.agents().join("ao/index")).into_iter().flatten();
+        let names = found.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("as-of-")).count()
+    };
+    repo.run(&["--dry-run", "search", "quokka", "--as-of", "n01-iter-1"]).expect(0);
+    assert_eq!(indexes(), 0);
+    for number in 4..9 {
+        repo.night(number, &json!([write("learnings/x.md", &format!("# x {number}\n"))]));
+    }
+    for number in 1..8 {
+        repo.run(&["search", "quokka", "--as-of", &format!("n{number:02}-iter-1")]).expect(0);
+        assert_eq!(indexes(), number.min(4));
+    }
+    assert!(repo.exists("ao/index/as-of-n07-iter-1.idx"));
+    // One that is damaged costs time only.
+    fs::write(repo.agents().join("ao/index/as-of-n07-iter-1.idx"), "rubbish").unwrap();
+    assert_eq!(found(&repo, "okapi", "n07-iter-1"), ["learnings/first.md"]);
+    // The plain index is another one.
+    assert_eq!(paths(&repo.search(&["zebra"])), Vec::<&str>::new());
+}
+
+// proves: LOOP-27
+#[test]
+fn the_log_and_an_iteration_are_told_with_reasons_and_diff() {
+    let repo = three_nights();
+    repo.apply_as(&json!([write("learnings/hand.md", "# By hand\n")]), &["--id", "hand"]).expect(0);
+    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
+    let ids: Vec<&str> = log["iterations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["n03-iter-1", "n02-iter-1", "n01-iter-1"]);
+    assert_eq!(log["iterations"][0]["deleted"], 2);
+    let one = repo.run(&["--json", "overnight", "log", "-n", "1"]).expect(0).json();
+    assert_eq!((one["iterations"].as_array().unwrap().len(), &one["in_all"]), (1, &json!(3)));
+    let shown = repo.run(&["--json", "overnight", "show", "n02-iter-1"]).expect(0).json();
+    assert_eq!(shown["changes"][0]["reason"], "because of learnings/first.md");
+    let diff = shown["diff"].as_str().unwrap();
+    assert!(diff.contains("-The first version is zebra.\n+The second version is okapi."), "{diff}");
+    let text = repo.run(&["overnight", "show", "n03"]).expect(0).stdout;
+    assert!(
+        text.contains("away with learnings/other.md") && text.contains("-Another one."),
+        "{text}"
+    );
+    assert!(text.contains("from learnings/a.md"), "{text}");
+    // A commit that no night made is not a night's.
+    let refused = repo.run(&["overnight", "show", "hand"]).expect(2);
+    assert!(refused.stderr.contains("ao tree show"), "{refused}");
+    repo.run(&["overnight", "show", "n09"]).expect(2);
+}
+
+// proves: LOOP-09
+#[test]
+fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
+    let repo = three_nights();
+    let before = contents(&repo.tree());
+    let dry = repo.run(&["--dry-run", "overnight", "undo"]).expect(0);
+    assert!(dry.stderr.contains("Would take back 1 commit: n03-iter-1"), "{dry}");
+    assert_eq!(contents(&repo.tree()), before);
+    let done = repo.run(&["overnight", "undo", "--id", "back", "--grace", "0s"]).expect(0);
+    assert!(done.stderr.contains("n03-iter-1"), "{done}");
+    assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
+    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
+    assert_eq!(log["iterations"][0]["taken_back_by"], "back");
+    assert_eq!(log["iterations"][1]["taken_back_by"], Value::Null);
+    // An undo of the undo makes it kept again; then the next undo is of it once more.
+    repo.run(&["tree", "undo", "back", "--id", "forth", "--grace", "0s"]).expect(0);
+    assert_eq!(contents(&repo.tree()), before);
+    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
+    assert_eq!(log["iterations"][0]["taken_back_by"], Value::Null);
+    // With a file that a person changed since: theirs stays, and what was to come back is kept.
+    repo.write("learnings/first.md", "a person's\n");
+    let undone =
+        repo.run(&["--json", "overnight", "undo", "n02", "--id", "all", "--grace", "0s"]).expect(0);
+    let conflicts = undone.json()["conflicts"].clone();
+    assert_eq!(conflicts[0]["path"], "learnings/first.md", "{undone}");
+    assert_eq!(repo.read("learnings/first.md"), "a person's\n");
+    assert_eq!(
+        repo.read("overnight/conflicts/all/learnings/first.md"),
+        quokka("The first version is zebra.")
+    );
+    assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
+    // Now the newest that is kept is the first one.
+    repo.run(&["overnight", "undo", "--grace", "0s"]).expect(0);
+    assert!(!repo.exists("learnings/added.md"));
+    let none = repo.run(&["overnight", "undo"]).expect(1);
+    assert!(none.stderr.contains("no iteration"), "{none}");
+    repo.run(&["overnight", "undo", "all"]).expect(2);
+}
+
+const NIGHTS: usize = 64;
+
+/// What the faulty night does to the wanted entry.
+fn fault(kind: &str) -> Value {
+    match kind {
+        "removes" => json!([delete("learnings/want.md")]),
+        "merges" => {
+            let text = "---\nmerged_from: [learnings/want.md]\n---\n# Other\n\nwallaby marsupial\n";
+            json!([delete("learnings/want.md"), write("learnings/rival.md", text)])
+        }
+        _ => {
+            json!([write("learnings/want.md", "# Hopping\n\nA wallaby among many other words.\n")])
+        }
+    }
+}
+
+/// 64 nights, of which the one of this number has the fault.
+fn nights(at: usize, kind: &str) -> TestRepo {
+    let repo = TestRepo::new();
+    repo.write("learnings/want.md", "# Wallaby marsupial\n\nwallaby marsupial\n");
+    repo.write("learnings/rival.md", "# Other\n\nwallaby\n");
+    repo.settle();
+    for number in 1..=NIGHTS {
+        let edits = if number == at {
+            fault(kind)
+        } else {
+            json!([write(&format!("learnings/w{}.md", number % 5), &format!("# w {number}\n"))])
+        };
+        repo.night(number, &edits);
+    }
+    repo
+}
+
+#[test]
+fn the_night_that_made_an_answer_worse_is_found_in_six_looks() {
+    for (at, kind, after) in
+        [(1, "removes", Value::Null), (37, "merges", Value::Null), (64, "rewords", json!(2))]
+    {
+        let repo = nights(at, kind);
+        for more in [&[][..], &["--want", "want"]] {
+            let mut arguments =
+                vec!["--json", "overnight", "bisect", "--query", "wallaby marsupial"];
+            arguments.extend(more);
+            let ran = repo.run(&arguments).expect(0);
+            let told = ran.json();
+            assert_eq!(told["found"]["commit"], format!("n{at:02}-iter-1"), "{kind}: {ran}");
+            assert_eq!((&told["commits"], &told["looks"]), (&json!(64), &json!(6)), "{ran}");
+            assert_eq!(told["looked_at"].as_array().unwrap().len(), 6);
+            let found = &told["found"];
+            assert_eq!((&found["rank_before"], &found["rank_after"]), (&json!(1), &after), "{ran}");
+            assert_eq!(found["change"]["path"], "learnings/want.md");
+            assert_eq!(told["want"], "learnings/want.md");
+            if kind == "merges" {
+                assert_eq!(found["instead"], json!({ "path": "learnings/rival.md", "rank": 1 }));
+            }
+        }
+        // Another entry did not get worse by it.
+        let ran =
+            repo.run(&["--json", "overnight", "bisect", "--query", "wallaby", "--want", "rival"]);
+        assert_eq!(ran.expect(0).json()["found"], Value::Null, "{kind}");
+        assert!(!repo.exists("ao/index/as-of-n32-iter-1.idx"), "a look leaves nothing");
+    }
+}
+
+#[test]
+fn what_cannot_be_bisected_is_said() {
+    let repo = three_nights();
+    let bisect = |more: &[&str]| {
+        let mut arguments = vec!["overnight", "bisect", "--query"];
+        arguments.extend(more);
+        repo.run(&arguments)
+    };
+    let text = bisect(&["zebra"]).expect(0).stdout;
+    assert!(text.contains("n02-iter-1") && text.contains("answer 1"), "{text}");
+    assert!(text.contains("because of learnings/first.md"), "{text}");
+    bisect(&["zebra", "--from", "n02-iter-1"]).expect(2);
+    bisect(&["zebra", "--want", "nobody"]).expect(2);
+    bisect(&["zebra", "--want", "other"]).expect(2);
+    bisect(&["zebra", "--from", "n03-iter-1"]).expect(1);
+    bisect(&["the"]).expect(2);
+    // From when it was there: it went with the third.
+    let text = bisect(&["lemur", "--from", "n01-iter-1"]).expect(0).stdout;
+    assert!(text.contains("n03-iter-1") && text.contains("gone after this one"), "{text}");
+}
