@@ -2,14 +2,18 @@
 
 mod council;
 pub(crate) mod curator;
+mod last;
 mod packet;
+mod plan;
 mod provenance;
+mod receipts;
 mod replay;
 mod report;
 mod start;
 mod status;
 mod summary_file;
 mod terminal;
+mod verify;
 mod warn_only;
 
 use ao_contract::Exit;
@@ -30,6 +34,12 @@ pub(crate) enum Command {
     Report(report::Arguments),
     /// Print a morning packet as a brief for whoever does the work
     Packet(packet::Arguments),
+    /// Show what tonight would do, and do nothing
+    Plan(Box<plan::Arguments>),
+    /// Say whether last night really happened
+    Last(last::Arguments),
+    /// Check the receipts of all nights, the newest report and the commits
+    Verify(verify::Arguments),
     /// Run a night again, over the corpus as it was, and compare
     Replay(replay::Arguments),
     /// The rescues that let a regression through with a warning
@@ -46,6 +56,9 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Status(arguments) => status::run(arguments, global, printer),
         Command::Report(arguments) => report::run(arguments, global, printer),
         Command::Packet(arguments) => packet::run(arguments, global, printer),
+        Command::Plan(arguments) => plan::run(arguments, global, printer),
+        Command::Last(arguments) => last::run(arguments, global, printer),
+        Command::Verify(arguments) => verify::run(*arguments, global, printer),
         Command::Replay(arguments) => replay::run(arguments, global, printer),
         Command::WarnOnly(command) => warn_only::run(command, global, printer),
         Command::Curator(command) => curator::run(command, global, printer),
