@@ -44,7 +44,7 @@ pub struct Receipt {
     /// The same, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// The folder of its report, as an absolute path.
+    /// The folder of its report: relative to the repository if it lies in it, else absolute.
     pub output_dir: String,
     /// The BLAKE3 hash of its `summary.json` as it was written; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

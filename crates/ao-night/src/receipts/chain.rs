@@ -113,14 +113,18 @@ struct Base {
 impl Base {
     fn is_followed_by(&self, line: &Line, receipt: &Receipt) -> bool {
         let is_sealed = matches!(line.sealed, Sealed::Right | Sealed::Other);
-        is_sealed && receipt.number == self.count + 1 && receipt.previous == self.last
+        is_sealed
+            && Some(receipt.number) == self.count.checked_add(1)
+            && receipt.previous == self.last
     }
 }
 
 /// From the head, and from what follows it as it should: a line that was written before its head was, or
 /// that another machine wrote. A file that says otherwise is not believed.
 fn base(lines: &Lines, head: Option<&ReceiptHead>, custody: Option<&Custody>) -> Base {
-    let known = lines.lines.iter().filter_map(|line| Some((line, line.receipt.as_ref().ok()?)));
+    let is_known = |line: &&Line| line.sealed != Sealed::Wrong;
+    let known = lines.lines.iter().filter(is_known);
+    let known = known.filter_map(|line| Some((line, line.receipt.as_ref().ok()?)));
     let moved = || {
         let (line, receipt) = known.clone().next_back()?;
         custody?.moved(receipt.number, &line.hash)
@@ -158,7 +162,7 @@ pub(crate) fn append(
     let there = lines(bytes.as_deref().unwrap_or_default(), custody);
     let head = custody.map(Custody::head).transpose()?.flatten();
     let base = base(&there, head.as_ref(), custody);
-    receipt.number = base.count + 1;
+    receipt.number = base.count.saturating_add(1);
     receipt.previous = base.last;
     receipt.key = custody.map(Custody::id);
     let line = sealed(&receipt, custody)?;

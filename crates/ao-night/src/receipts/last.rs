@@ -90,22 +90,26 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
         Err(error) => return doubt(format!("their head cannot be read: {error}")),
     };
     let all = lines(&bytes, custody);
-    let whole = |line: &&Line| line.receipt.is_ok() && line.sealed != Sealed::Wrong;
+    // A line that this key did not seal may have been written by anybody.
+    let whole = |line: &&Line| line.receipt.is_ok() && line.sealed == Sealed::Right;
     let newest = all.lines.iter().rfind(|line| whole(line));
     let count = newest.and_then(|line| Some(line.receipt.as_ref().ok()?.number)).unwrap_or(0);
     if all.lines.last().is_some_and(|line| !whole(&line) && !all.is_cut) {
-        return doubt("the last line was changed, or appended by hand".into());
+        let why = "the last line was not sealed here: it was changed, appended by hand, or is another machine's";
+        return doubt(why.into());
     }
     if head.as_ref().is_some_and(|head| head.count > count) {
         return doubt("the last receipts are missing".into());
     }
-    let open = head.and_then(|head| head.open);
+    let newest = newest.and_then(|line| line.receipt.as_ref().ok());
+    // Its head may have been lost with the process.
+    let has_receipt = |run: &str| newest.is_some_and(|newest| newest.run_id == run);
+    let open = head.and_then(|head| head.open).filter(|open| !has_receipt(&open.run_id));
     if let (Some(open), None) = (&open, &around.at_work)
         && is_within(&open.began, around)
     {
         return cut_off(open, around);
     }
-    let newest = newest.and_then(|line| line.receipt.as_ref().ok());
     match (newest, &around.at_work) {
         (Some(receipt), _) if is_within(&receipt.finished, around) => told(receipt, around),
         (_, Some(who)) => Last::new(

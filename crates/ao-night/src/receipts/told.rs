@@ -198,7 +198,36 @@ fn commits(run_id: &str, history: &[HistoryLine]) -> Vec<ReceiptCommit> {
 
 #[cfg(test)]
 mod tests {
-    use super::run_of;
+    use super::{ReceiptEnd, Summary, end, run_of};
+
+    #[test]
+    fn the_end_of_a_run_is_told_from_its_report() {
+        let text = include_str!("../../../ao-contract/tests/samples/summary.v2.json");
+        let whole: Summary = serde_json::from_str(text).unwrap();
+        let plain = Summary {
+            failure_reason: None,
+            regression_reason: None,
+            plateau_reason: None,
+            budget_exhausted: None,
+            ..whole
+        };
+        assert_eq!(end(&plain), (None, None));
+        for (why, expected) in [
+            ("COMMIT failed: write: No space left on device (os error 28)", ReceiptEnd::DiskFull),
+            ("ended by SIGTERM", ReceiptEnd::Signal),
+            ("it was cut off: killed, or the machine went down", ReceiptEnd::CutOff),
+            ("panicked: no", ReceiptEnd::Failure),
+        ] {
+            let failed = Summary { failure_reason: Some(why.into()), ..plain.clone() };
+            assert_eq!(end(&failed), (Some(expected), Some(why.to_owned())));
+        }
+        let halted = Summary { regression_reason: Some("fell".into()), ..plain.clone() };
+        assert_eq!(end(&halted).0, Some(ReceiptEnd::Regression));
+        let late = Summary { budget_exhausted: Some(true), ..plain.clone() };
+        assert_eq!(end(&late).0, Some(ReceiptEnd::Time));
+        let flat = Summary { plateau_reason: Some("flat".into()), ..plain };
+        assert_eq!(end(&flat).0, Some(ReceiptEnd::Plateau));
+    }
 
     #[test]
     fn a_commit_names_its_run() {

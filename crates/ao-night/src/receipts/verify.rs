@@ -12,6 +12,8 @@ use super::told::run_of;
 
 mod summary;
 
+const STATE: &str = ".agents/overnight";
+
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -59,7 +61,7 @@ impl Verified {
 
 /// Checks everything; nothing is written. `history` is what the door has, or why it cannot be read.
 pub fn verify(
-    state: &Path,
+    root: &Path,
     custody: Option<&Custody>,
     history: Result<Vec<HistoryLine>, String>,
 ) -> Verified {
@@ -71,7 +73,7 @@ pub fn verify(
             None
         }
     };
-    let bytes = match read(state) {
+    let bytes = match read(&root.join(STATE)) {
         Ok(bytes) => bytes.unwrap_or_default(),
         Err(error) => {
             found.find(None, What::Unreadable, format!("{FILE}: {error}"));
@@ -90,7 +92,7 @@ pub fn verify(
     let open = chain.head.as_ref().and_then(|head| head.open.as_ref());
     let open = open.map(|open| open.run_id.as_str());
     if let Some((line, newest)) = chain.trusted().max_by_key(|(_, receipt)| receipt.number) {
-        summary::check(line.at, newest, open, &mut found);
+        summary::check(root, (line.at, newest), open, &mut found);
     }
     match history {
         Ok(history) => commits(&receipts, &history, open, &mut found),

@@ -36,6 +36,7 @@ pub(super) struct Places<'a> {
     pub(super) output: &'a Output,
     pub(super) door: &'a Door<Disk>,
     pub(super) state: &'a Path,
+    pub(super) root: &'a Path,
     pub(super) receipts: &'a Receipts,
     pub(super) program: Option<&'a str>,
 }

@@ -205,6 +205,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         output: &output,
         door: &door,
         state: &state,
+        root: &root,
         receipts: &receipts,
         program: program.as_deref(),
     };

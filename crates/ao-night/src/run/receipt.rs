@@ -2,6 +2,7 @@
 //! where a run did not come to it.
 
 use std::io;
+use std::path::Path;
 
 use ao_contract::{
     Exit, Extra, HistoryLine, Receipt, ReceiptEnd, ReceiptInputs, ReceiptOpen, ReceiptWriter,
@@ -66,7 +67,7 @@ impl Run<'_> {
         let receipt = Receipt {
             exit: Some(exit.code()),
             program: self.program.clone(),
-            output_dir: self.output.dir.to_string_lossy().into_owned(),
+            output_dir: within(&self.work.root, &self.output.dir.to_string_lossy()),
             ..told
         };
         receipts::append(&self.state, self.receipts.custody(), receipt)
@@ -94,6 +95,12 @@ impl Earlier {
     }
 }
 
+/// From the repository, if it lies in it: a repository may be moved.
+fn within(root: &Path, dir: &str) -> String {
+    let inner = Path::new(dir).strip_prefix(root).ok().and_then(Path::to_str);
+    inner.unwrap_or(dir).to_owned()
+}
+
 /// Gives the runs whose receipt was written now.
 fn missing(
     places: &Places<'_>,
@@ -112,7 +119,11 @@ fn missing(
     let mut written = Vec::new();
     let mut write = |receipt: Receipt| {
         let run_id = receipt.run_id.clone();
-        let receipt = Receipt { program: places.program.map(str::to_owned), ..receipt };
+        let receipt = Receipt {
+            program: places.program.map(str::to_owned),
+            output_dir: within(places.root, &receipt.output_dir),
+            ..receipt
+        };
         receipts::append(places.state, custody, receipt).map(|()| written.push(run_id))
     };
     let inputs_of = |run: &str| {

@@ -1,6 +1,6 @@
 //! The newest report against its receipt, wherever later starts have moved it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ao_contract::{Receipt, Summary};
 use serde_json::Value;
@@ -13,11 +13,16 @@ const BYTES_MAX: u64 = 64 * 1024 * 1024;
 const OWN: [&str; 3] = ["iterations/", "ledger.jsonl", "before-resume/"];
 
 /// Checks that the summary that the newest receipt names is as it was.
-pub(super) fn check(at: usize, newest: &Receipt, open: Option<&str>, found: &mut Verified) {
+pub(super) fn check(
+    root: &Path,
+    (at, newest): (usize, &Receipt),
+    open: Option<&str>,
+    found: &mut Verified,
+) {
     let Some(expected) = &newest.summary else {
         return found.notes.push(format!("line {at}: run {} left no summary", newest.run_id));
     };
-    let dir = PathBuf::from(&newest.output_dir);
+    let dir = root.join(&newest.output_dir);
     let aside = || is_moved(&dir, &newest.run_id, expected);
     let Some(bytes) = plain(&dir.join(SUMMARY_JSON)) else {
         if !aside() {
@@ -35,10 +40,13 @@ pub(super) fn check(at: usize, newest: &Receipt, open: Option<&str>, found: &mut
         Some(whose) if whose.run_id != newest.run_id && open == Some(whose.run_id.as_str()) => {
             let why = format!("run {} has no receipt yet", whose.run_id);
             found.notes.push(why);
-            if dir.join(&newest.run_id).join(SUMMARY_JSON).exists() {
-                let why = format!("the summary of run {} was changed since", newest.run_id);
-                found.find(at, What::SummaryChanged, why);
-            }
+            let is_there = dir.join(&newest.run_id).join(SUMMARY_JSON).exists();
+            let (what, word) = if is_there {
+                (What::SummaryChanged, "was changed since")
+            } else {
+                (What::SummaryRemoved, "is not there")
+            };
+            found.find(at, what, format!("the summary of run {} {word}", newest.run_id));
         }
         _ => {
             let why = format!("the summary of run {} was changed since", newest.run_id);

@@ -34,12 +34,13 @@ pub(crate) struct Arguments {}
 
 pub(super) fn run(_: Arguments, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
-    let (custody, trouble) = receipts::custody(&repo.canonical());
+    let root = repo.canonical();
+    let (custody, trouble) = receipts::custody(&root);
     let history = match repo.agents().is_dir() {
         true => repo.door()?.history().map_err(|error| error.to_string()),
         false => Ok(Vec::new()),
     };
-    let mut found = verify(&repo.state(), custody.as_ref(), history);
+    let mut found = verify(&root, custody.as_ref(), history);
     found.unchecked.extend(trouble.map(|why| format!("the key cannot be used: {why}")));
     let exit = exit(&found);
     let fields = json!({
