@@ -183,7 +183,7 @@ pub enum ReceiptWriter {
 }
 
 /// What is known of a repository's receipts outside of it, in the private folder of the user: how many there
-/// are, the hash of the last, and the run that has none yet. Unknown fields are kept.
+/// are, the hash of the last, and the runs that have none yet. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Head of receipts")]
 pub struct ReceiptHead {
@@ -197,9 +197,9 @@ pub struct ReceiptHead {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = HASH))]
     pub last: Option<String>,
-    /// The run that began and has no receipt yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub open: Option<ReceiptOpen>,
+    /// The runs that began and have no receipt yet, oldest first.
+    #[serde(default)]
+    pub open: Vec<ReceiptOpen>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -98,7 +98,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
     let past = past(&state, custody);
     let head = custody.and_then(|custody| custody.head().ok().flatten());
     // A night after one that was cut off reads everything.
-    let is_cut_off = head.is_some_and(|head| head.open.is_some());
+    let is_cut_off = head.is_some_and(|head| !head.open.is_empty());
     let is_whole = is_cut_off || council.is_some() || settings.extent == Extent::Everything;
     let kept = if is_whole { None } else { kept(&settings, &root, program.as_deref(), clock) };
     let mut counts = Counts {

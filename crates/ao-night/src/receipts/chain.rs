@@ -78,8 +78,8 @@ pub fn lines(bytes: &[u8], custody: Option<&Custody>) -> Lines {
     let lines = whole.split(|byte| *byte == b'\n').enumerate().map(|(nth, line)| {
         let receipt = parse(line);
         let sealed = match (&receipt, custody) {
-            (Ok(Receipt { seal: None, .. }), _) => Sealed::Missing,
-            (Ok(receipt), _) if receipt.key != id => Sealed::Other,
+            (Ok(Receipt { seal: None, key: None, .. }), _) => Sealed::Missing,
+            (Ok(receipt), _) if receipt.seal.is_some() && receipt.key != id => Sealed::Other,
             (Ok(_), Some(custody)) if is_sealed(line, custody) => Sealed::Right,
             _ => Sealed::Wrong,
         };
@@ -183,7 +183,7 @@ pub(crate) fn append(
     let mut head = head.unwrap_or_else(|| custody.empty());
     head.count = receipt.number;
     head.last = Some(hash(line.as_bytes()));
-    head.open = head.open.filter(|open| open.run_id != receipt.run_id);
+    head.open.retain(|open| open.run_id != receipt.run_id);
     custody.set_head(&head)
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn catch_up(state: &Path, custody: &Custody) -> io::Result<()> {
     }
     let of_run = |line: &&Line| Some(&line.hash) == base.last.as_ref();
     let run = all.lines.iter().find(of_run).and_then(|line| line.receipt.as_ref().ok());
-    head.open = head.open.filter(|open| run.is_none_or(|run| run.run_id != open.run_id));
+    head.open.retain(|open| run.is_none_or(|run| run.run_id != open.run_id));
     head.count = base.count;
     head.last = base.last;
     custody.set_head(&head)

@@ -13,6 +13,8 @@ const HEX_BYTES: usize = 2 * KEY_BYTES;
 const HEAD_BYTES_MAX: u64 = 1024 * 1024;
 /// So many heads are looked at for one that a repository had elsewhere.
 const HEADS_MAX: usize = 10_000;
+/// So many runs without a receipt are remembered.
+const OPEN_MAX: usize = 100;
 /// What of a hash is enough to tell keys and repositories apart.
 const ID_CHARS: usize = 16;
 const ID_OF: &[u8] = b"which key of ao's receipts";
@@ -124,7 +126,10 @@ impl Custody {
     /// Says that a run began, before it does anything: it has no receipt until it is over.
     pub(crate) fn begin(&self, open: ReceiptOpen) -> io::Result<()> {
         let mut head = self.head()?.unwrap_or_else(|| self.empty());
-        head.open = Some(open);
+        head.open.retain(|other| other.run_id != open.run_id);
+        head.open.push(open);
+        let over = head.open.len().saturating_sub(OPEN_MAX);
+        head.open.drain(..over);
         self.set_head(&head)
     }
 
@@ -134,7 +139,7 @@ impl Custody {
             repo_root: self.root.clone(),
             count: 0,
             last: None,
-            open: None,
+            open: Vec::new(),
             extra: Extra::new(),
         }
     }

@@ -104,7 +104,8 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
     let newest = newest.and_then(|line| line.receipt.as_ref().ok());
     // Its head may have been lost with the process.
     let has_receipt = |run: &str| newest.is_some_and(|newest| newest.run_id == run);
-    let open = head.and_then(|head| head.open).filter(|open| !has_receipt(&open.run_id));
+    let open = head.and_then(|head| head.open.into_iter().next_back());
+    let open = open.filter(|open| !has_receipt(&open.run_id));
     if let (Some(open), None) = (&open, &around.at_work)
         && is_within(&open.began, around)
     {

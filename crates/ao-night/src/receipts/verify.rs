@@ -89,13 +89,13 @@ pub fn verify(
     chain.end(&mut found);
     chain.seals(custody, &mut found);
     let receipts: Vec<&Receipt> = chain.trusted().map(|(_, receipt)| receipt).collect();
-    let open = chain.head.as_ref().and_then(|head| head.open.as_ref());
-    let open = open.map(|open| open.run_id.as_str());
+    let open = head.iter().flat_map(|head| &head.open);
+    let open: BTreeSet<&str> = open.map(|open| open.run_id.as_str()).collect();
     if let Some((line, newest)) = chain.trusted().max_by_key(|(_, receipt)| receipt.number) {
-        summary::check(root, (line.at, newest), open, &mut found);
+        summary::check(root, (line.at, newest), &open, &mut found);
     }
     match history {
-        Ok(history) => commits(&receipts, &history, open, &mut found),
+        Ok(history) => commits(&receipts, &history, &open, &mut found),
         Err(why) => found.find(None, What::Unreadable, format!("history.jsonl: {why}")),
     }
     found.findings.sort_by_key(|finding| finding.line.unwrap_or(usize::MAX));
@@ -297,7 +297,7 @@ fn trusted(all: &Lines) -> impl Iterator<Item = (&Line, &Receipt)> {
 fn commits(
     receipts: &[&Receipt],
     history: &[HistoryLine],
-    open: Option<&str>,
+    open: &BTreeSet<&str>,
     found: &mut Verified,
 ) {
     let mut told: BTreeMap<&str, &str> = BTreeMap::new();
@@ -319,7 +319,7 @@ fn commits(
                     format!("commit {id} is another one than the receipt of its run tells of");
                 found.find(None, What::CommitChanged, why);
             }
-            None if open == Some(run) => {}
+            None if open.contains(run) => {}
             None if runs.contains(run) => {
                 let why = format!("commit {id} is not in the receipt of its run");
                 found.find(None, What::CommitUntold, why);

@@ -112,8 +112,8 @@ fn missing(
         receipts::catch_up(places.state, custody)?;
     }
     let open = match custody {
-        Some(custody) => custody.head()?.and_then(|head| head.open),
-        None => None,
+        Some(custody) => custody.head()?.map(|head| head.open).unwrap_or_default(),
+        None => Vec::new(),
     };
     let history = places.door.history().unwrap_or_default();
     let mut written = Vec::new();
@@ -127,20 +127,21 @@ fn missing(
         receipts::append(places.state, custody, receipt).map(|()| written.push(run_id))
     };
     let inputs_of = |run: &str| {
-        let known = open.as_ref().filter(|open| open.run_id == run);
+        let known = open.iter().find(|open| open.run_id == run);
         known.map(|open| open.inputs.clone()).unwrap_or_default()
     };
-    for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
-        let Some(summary) = output.summary() else { continue };
-        let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
-        write(receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history))?;
-    }
-    if let Some(open) = &open {
+    // The oldest first.
+    for open in &open {
         let run = open.run_id.as_str();
         let is_seen_to = reported.iter().any(|(_, reported)| reported == run);
         if !is_seen_to && resumed != Some(run) {
             write(over(open, inputs_of(run), &history)?)?;
         }
+    }
+    for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
+        let Some(summary) = output.summary() else { continue };
+        let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
+        write(receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history))?;
     }
     Ok(written)
 }

@@ -17,8 +17,8 @@ fn busy() -> Night {
     night.repo.write("learnings/2026-03-02-other-copy.md", &learning(2));
     night.pending(1);
     night.pending(2);
-    let over = learning(40).replacen("utility: 0.7", "utility: 0.7\nexpires: 2026-03-02", 1);
-    night.repo.write("learnings/2026-03-01-over.md", &over);
+    let over = "---\nid: f-1\ndate: 2026-01-01\nttl_days: 10\n---\n# Finding: the old mail relay loses mail\n";
+    night.repo.write("findings/f-2026-01-01-001.md", over);
     let old = learning(41).replacen("utility: 0.7", "superseded_by: learning-3", 1);
     night.repo.write("learnings/2026-03-01-superseded.md", &old);
     night.harvest_from(5, |number| {

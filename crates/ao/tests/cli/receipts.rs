@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::cell::{Cells, User};
 use crate::night::{Night, ran};
 use crate::repo::Ran;
 
@@ -207,7 +208,9 @@ fn a_line_that_was_appended_by_hand_is_seen() {
     assert_eq!(found(&verify(&night).expect(5)), ["4 appended"]);
 
     // Without a seal, and in the middle.
-    made_up.as_object_mut().unwrap().remove("seal");
+    for field in ["seal", "key"] {
+        made_up.as_object_mut().unwrap().remove(field);
+    }
     appended = all.clone();
     appended.push(made_up.to_string());
     put(&night, &appended);
@@ -436,4 +439,17 @@ fn a_repository_that_was_moved_keeps_its_receipts() {
     ao(&["overnight", "start", "--no-keep-awake"]).expect(0);
     let told = ao(&["--json", "overnight", "verify"]).expect(0).json();
     assert_eq!(told["receipts"], 3);
+}
+
+/// Whoever reads the key can write receipts: nobody in a cell can.
+#[test]
+fn the_key_is_hidden_from_every_cell() {
+    for cells in [Cells::new(User::This), Cells::tier_b()] {
+        fs::create_dir_all(cells.path(".local/state/ao/receipts")).unwrap();
+        fs::write(cells.path(".local/state/ao/receipts/key"), "secret\n").unwrap();
+        fs::write(cells.path("plain"), "plain\n").unwrap();
+        cells.settle();
+        let answer = cells.sh(&[], "cat plain .local/state/ao/receipts/key").json();
+        assert_eq!(answer["stdout"]["text"], "plain\n", "{answer}");
+    }
 }

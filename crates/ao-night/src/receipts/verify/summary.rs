@@ -1,5 +1,6 @@
 //! The newest report against its receipt, wherever later starts have moved it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ao_contract::{Receipt, Summary};
@@ -16,7 +17,7 @@ const OWN: [&str; 3] = ["iterations/", "ledger.jsonl", "before-resume/"];
 pub(super) fn check(
     root: &Path,
     (at, newest): (usize, &Receipt),
-    open: Option<&str>,
+    open: &BTreeSet<&str>,
     found: &mut Verified,
 ) {
     let Some(expected) = &newest.summary else {
@@ -37,7 +38,7 @@ pub(super) fn check(
     let whose: Option<Summary> =
         serde_json::from_slice(&bytes).ok().and_then(|value: Value| ao_contract::read(&value).ok());
     match whose {
-        Some(whose) if whose.run_id != newest.run_id && open == Some(whose.run_id.as_str()) => {
+        Some(whose) if whose.run_id != newest.run_id && open.contains(whose.run_id.as_str()) => {
             let why = format!("run {} has no receipt yet", whose.run_id);
             found.notes.push(why);
             let is_there = dir.join(&newest.run_id).join(SUMMARY_JSON).exists();
