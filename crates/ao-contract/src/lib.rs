@@ -60,6 +60,7 @@ mod open;
 mod packet;
 mod pattern;
 mod provenance;
+mod receipt;
 mod record;
 mod retrieval_bench;
 mod run_now;
@@ -142,6 +143,10 @@ pub use number::{Finite, Fitness, Unit};
 pub use open::Open;
 pub use packet::{DroppedPacket, MorningPacket, PacketIndex, PacketSource};
 pub use provenance::{Archived, Provenance};
+pub use receipt::{
+    Receipt, ReceiptCommit, ReceiptEnd, ReceiptHead, ReceiptInputs, ReceiptOpen, ReceiptWork,
+    ReceiptWriter,
+};
 pub use record::{Change, ChangeOp, Record, Version};
 pub use retrieval_bench::{
     BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,

@@ -18,8 +18,8 @@ use crate::{
     CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits, EventLine,
     EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine, Iteration,
     KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket, NextWork,
-    NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Record,
-    RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
+    NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt, ReceiptHead,
+    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
     WarnOnlyBudget,
 };
 
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 50] = [
+const FORMATS: [Format; 52] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -120,6 +120,8 @@ const FORMATS: [Format; 50] = [
     format!("marker", Marker, Ao),
     format!("record", Record, Ao),
     format!("history", HistoryLine, Ao),
+    format!("receipt", Receipt, Ao),
+    format!("receipt-head", ReceiptHead, Ao),
     format!("archive-provenance", Provenance, Ao),
     format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),

@@ -161,13 +161,14 @@ impl Outside {
         }
     }
 
-    /// The corpus as an attempt of an iteration read it.
-    pub(crate) fn corpus(&self, hash: impl FnOnce() -> String) {
+    /// The corpus as an attempt of an iteration read it; its hash, where it was needed.
+    pub(crate) fn corpus(&self, hash: impl FnOnce() -> String) -> Option<String> {
         match &self.tape {
-            Tape::Off => {}
+            Tape::Off => None,
             Tape::Recording(heard) => {
                 let hash = hash();
-                locked(heard).corpora.push(hash);
+                locked(heard).corpora.push(hash.clone());
+                Some(hash)
             }
             Tape::Playing(told) => {
                 let hash = hash();
@@ -177,6 +178,7 @@ impl Outside {
                                while the night went on, or the edits before differ";
                     told.differences.insert(why.into());
                 }
+                Some(hash)
             }
         }
     }

@@ -4,6 +4,7 @@
 //!     cargo bench --bench night -- 500 5000        these sizes only
 //!     cargo bench --bench night -- --corpus DIR    a repository of your own; a copy of it is used
 //!
+//! First what `ao overnight plan` says of it, with a warm index (`ao search` has made it).
 //! One iteration (`--max-iterations 1`) with its certificates, steps and report; after it nights until
 //! nothing is left to do, one that reads everything all the same (`--full`), and one that sees that
 //! nothing is new. The corpora are made here: a tenth of the learnings are copies. The figures
@@ -34,11 +35,13 @@ use serde_json::Value;
 const SIZES: [usize; 3] = [500, 5_000, 50_000];
 const SEED: u64 = 7;
 const ITERATION: &[&str] = &["--max-iterations", "1"];
+const PLAN: &[&str] = &["plan"];
 /// Which nights this process measures: peak memory is the highest of all children of a process.
 const STEP: &str = "AO_BENCH_STEP";
-const NIGHTS: [&[(&str, &[&str])]; 2] = [
+const NIGHTS: [&[(&str, &[&str])]; 3] = [
+    &[("plan", PLAN)],
     &[("one iteration", ITERATION), ("until it is done", &[]), ("nothing to do", &["--full"])],
-    &[("nothing new", &[])],
+    &[("nothing new", &[]), ("plan, nothing new", PLAN)],
 ];
 
 fn main() {
@@ -107,18 +110,30 @@ fn measure(root: &Path, name: &str, nights: &[(&str, &[&str])]) {
             "{name:>8} {what:<18} {:>6.2} s {:>6.2} s {memory:>5} MB {peer:>10}  {}",
             cost.wall.as_secs_f64(),
             cost.cpu.as_secs_f64(),
-            stages(root)
+            if *flags == PLAN { String::new() } else { stages(root) }
         );
     }
 }
 
 fn night(root: &Path, flags: &[&str]) -> Cost {
+    let ao = || {
+        let mut ao = Command::new(env!("CARGO_BIN_EXE_ao"));
+        ao.args(["--quiet", "--json", "-C"]).arg(root).stdout(Stdio::null());
+        ao
+    };
+    let is_plan = flags == PLAN;
+    if is_plan {
+        assert!(ao().args(["search", "retry"]).status().unwrap().success());
+    }
     let cpu = used(UsageWho::RUSAGE_CHILDREN);
     let since = Instant::now();
-    let mut ao = Command::new(env!("CARGO_BIN_EXE_ao"));
-    ao.args(["--quiet", "--json", "-C"]).arg(root);
-    ao.args(["overnight", "start", "--no-keep-awake"]).args(flags);
-    let status = ao.stdout(Stdio::null()).status().unwrap();
+    let mut ao = ao();
+    if is_plan {
+        ao.args(["overnight", "plan"]);
+    } else {
+        ao.args(["overnight", "start", "--no-keep-awake"]).args(flags);
+    }
+    let status = ao.status().unwrap();
     assert!(status.success(), "{status}");
     Cost { wall: since.elapsed(), cpu: used(UsageWho::RUSAGE_CHILDREN).saturating_sub(cpu) }
 }

@@ -137,6 +137,10 @@ fn curators() -> Vec<Broken> {
 
 fn exchanges() -> Vec<Broken> {
     vec![
+        Broken("receipt.json", "/status", json!("finished"), "status: unknown variant"),
+        Broken("receipt.json", "/ended_by", json!("bored"), "ended_by: unknown variant"),
+        Broken("receipt.json", "/work/kept", json!(-1), "work.kept: "),
+        Broken("receipt.json", "/schema_version", json!(2), "schema_version 2 is not known"),
         Broken("ledger.json", "/event", json!("spent"), "event: unknown variant"),
         Broken("ledger.json", "/tokens", json!(-1), "tokens: "),
         Broken("ledger.json", "/money", json!("fake"), "money: unknown variant"),

@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::settings::Settings;
 
 pub(crate) use fault::fault;
+pub(crate) use ingest::HARVESTED_MAX;
 pub(crate) use measure::{Baseline, Measured, measure_live};
 pub(crate) use propose::{Proposal, propose};
 pub(crate) use record::{Ending, RESCUE, Timed, id_of, in_milliseconds, record, rounded};
@@ -40,6 +41,19 @@ pub(crate) struct Work {
     pub(crate) progress: Progress,
     /// What before and after are both measured by; fixed when first needed.
     pub(crate) baseline: OnceLock<Baseline>,
+    /// What the first iteration found when it began.
+    pub(crate) began: OnceLock<Began>,
+}
+
+/// How much there is to work on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Began {
+    pub(crate) entries: u64,
+    pub(crate) pending: u64,
+    pub(crate) harvest_entries: u64,
+    pub(crate) drafts: u64,
+    /// The hash of the corpus, where it was needed.
+    pub(crate) corpus: Option<String>,
 }
 
 impl Work {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ao_contract::RunStage;
+use ao_contract::{ChangeStatus, RunStage};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::fitness;
+use ao_corpus::harvest::{Source, SourceForm};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
 };
@@ -13,7 +14,7 @@ use ao_tree::{Action, Edit};
 
 use super::ingest::{Ingested, ingest};
 use super::measure::{Baseline, Measured, measure};
-use super::{Failed, Stage, Work, fault};
+use super::{Began, Failed, Stage, Work, fault};
 use crate::held::Fixed;
 
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
@@ -63,13 +64,14 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     progress.stage(RunStage::Ingest, "reading the corpus");
     let fail = Failed::at(Stage::Ingest);
     let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
-    work.outside.corpus(|| hash_of(&all));
+    let hash = work.outside.corpus(|| hash_of(&all));
     let all = Arc::new(all);
     let corpus = all.within(&CLOSED);
     let mut fixed = Fixed::new();
     for _ in 0..TURNS_MAX {
         progress.stage(RunStage::Ingest, "looking for what is new");
         let ingested = ingest(work, &corpus, &fixed)?;
+        work.began.get_or_init(|| began(work, &all, &ingested, hash.clone()));
         progress.stage(RunStage::Reduce, "judging pending learnings and feedback");
         let closing = close(work, &corpus, &ingested, &fixed)?;
         let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
@@ -87,6 +89,24 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
         fixed.extend(refused);
     }
     Err(Failed::at(Stage::Reduce)("the tree does not hold still: others write to it".into()))
+}
+
+/// What there is to work on.
+fn began(work: &Work, all: &Corpus, ingested: &Ingested, corpus: Option<String>) -> Began {
+    let pending = all.entries.iter().filter(|entry| entry.kind == Kind::Pending).count() as u64;
+    let mut began =
+        Began { entries: all.entries.len() as u64 - pending, pending, corpus, ..Began::default() };
+    let harvest = ingested.report(ChangeStatus::NothingChanged, None);
+    for told in harvest.into_iter().flat_map(|harvest| harvest.sources) {
+        let is_draft = |source: &&Source| {
+            source.shown == told.path && matches!(source.form, SourceForm::Drafts(_))
+        };
+        match work.settings.harvest.iter().find(is_draft) {
+            Some(_) => began.drafts += told.entries,
+            None => began.harvest_entries += told.entries,
+        }
+    }
+    began
 }
 
 /// What tells one corpus from another: its entries, and what is left alone in it.

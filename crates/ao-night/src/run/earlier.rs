@@ -12,6 +12,7 @@ use super::{Resume, StartError};
 use crate::clock::Clock;
 use crate::output::{Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
 use crate::progress::STATUS;
+use crate::receipts::Receipts;
 use crate::report::{self, Run as Life};
 use crate::settings::Mode;
 use crate::verdict::Verdicts;
@@ -26,6 +27,8 @@ pub(super) struct Earlier {
     pub(super) iterations: Vec<Iteration>,
     pub(super) stored_bytes: u64,
     pub(super) notes: Vec<String>,
+    /// The runs whose report was written in their place, and where.
+    pub(super) reported: Vec<(Output, String)>,
 }
 
 /// Where an earlier run may have left something.
@@ -33,6 +36,9 @@ pub(super) struct Places<'a> {
     pub(super) output: &'a Output,
     pub(super) door: &'a Door<Disk>,
     pub(super) state: &'a Path,
+    pub(super) root: &'a Path,
+    pub(super) receipts: &'a Receipts,
+    pub(super) program: Option<&'a str>,
 }
 
 /// Sees to what is there. The folder is ours alone, so a run that is still planned no longer lives.
@@ -65,6 +71,7 @@ pub(super) fn see_to(
         earlier.notes.extend(records.notes);
         earlier.iterations = records.iterations;
         earlier.stored_bytes = records.stored_bytes;
+        earlier.receipt(places, Some(&summary.run_id));
         earlier.resumed = Some(summary);
         return Ok(earlier);
     }
@@ -73,6 +80,8 @@ pub(super) fn see_to(
     {
         earlier.report(output, summary, places.door, clock)?;
     }
+    // Before it is told with the paths of another place.
+    earlier.receipt(places, None);
     let fail = StartError::io("move the report of the run before");
     let moved = output.clear().map_err(fail)?;
     if let (Some(folder), Mode::Real) = (moved, mode) {
@@ -95,6 +104,7 @@ impl Earlier {
         self.notes
             .push(format!("run {id} had ended without a report; it was written now, as failed"));
         self.notes.extend(notes);
+        self.reported.push((Output::of_ended(output.dir.clone()), id));
         Ok(())
     }
 }

@@ -59,17 +59,20 @@ impl Run<'_> {
         if exit == Exit::Done && self.summary.degraded.is_some() {
             exit = Exit::Degraded;
         }
-        if let Err(error) = self.write_report() {
+        let written = self.write_report();
+        let is_told = written.is_ok();
+        if let Err(error) = written {
             self.log(&format!("the report could not be written: {error}"));
             self.summary.status = RunStatus::Failed;
             self.summary.failure_reason = Some(format!("the report could not be written: {error}"));
             exit = Exit::Failed;
         }
+        let unreceipted = self.write_receipt(exit, is_told);
         self.remember();
         self.log(&format!("run {} ended", self.summary.run_id));
         self.teller.end();
         let differences = self.work.outside.differences();
-        Ended { summary: self.summary, exit, diff: self.diff, differences }
+        Ended { summary: self.summary, exit, diff: self.diff, differences, unreceipted }
     }
 
     /// By the clock that never jumps, unless another process began the run.

@@ -9,6 +9,7 @@ mod handover;
 mod long_haul;
 mod plan;
 mod put;
+mod receipt;
 mod records;
 mod remember;
 mod rounds;
@@ -23,8 +24,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
-    CloseLoop, Defrag, Exit, Extra, Iteration, MorningPacket, NightAwake, RunStage, Settled, Step,
-    StepName, StepStatus, Summary, WarnOnlyBudget,
+    CloseLoop, Defrag, Exit, Extra, Iteration, MorningPacket, NightAwake, ReceiptInputs, RunStage,
+    Settled, Step, StepName, StepStatus, Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
@@ -35,9 +36,12 @@ use crate::host::Host;
 use crate::iteration::{Measured, Work};
 use crate::output::{BadOutput, Output};
 use crate::progress::{Progress, STATUS, Teller, Watch};
+use crate::receipts::{Receipts, began_with};
 use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::Looked;
+pub(crate) use plan::step_names;
+
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;
 use remember::Keeping;
@@ -78,6 +82,8 @@ pub struct Order<'a> {
     pub program: Option<String>,
     /// Whether it is kept, so that it can be run again, or is a night that is run again.
     pub memory: Memory,
+    /// Where its receipt goes.
+    pub receipts: Receipts,
 }
 
 impl std::fmt::Debug for Order<'_> {
@@ -95,6 +101,8 @@ pub struct Ended {
     pub diff: Option<String>,
     /// Of a replay: what it met that was not so in the night, a line each.
     pub differences: Vec<String>,
+    /// Why its receipt is missing or has no seal, if so.
+    pub unreceipted: Option<String>,
 }
 
 /// Why a run was not begun. Nothing was written but what the message names.
@@ -175,12 +183,16 @@ struct Run<'a> {
     diff: Option<String>,
     /// What is kept of it.
     keeping: Keeping,
+    receipts: Receipts,
+    /// What it began with, before it read anything.
+    inputs: ReceiptInputs,
 }
 
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
-    let Order { recovered, program, council, memory, .. } = order;
+    let Order { recovered, program, council, memory, receipts, .. } = order;
+    let receipts = if settings.mode == Mode::Real { receipts } else { Receipts::Off };
     let agents = memory.agents().map_or_else(|| root.join(".agents"), ToOwned::to_owned);
     let outside = Arc::new(memory.outside(clock));
     let state = agents.join("overnight");
@@ -189,7 +201,14 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         output.told = PathBuf::from(&past.night.output_dir);
     }
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
-    let places = Places { output: &output, door: &door, state: &state };
+    let places = Places {
+        output: &output,
+        door: &door,
+        state: &state,
+        root: &root,
+        receipts: &receipts,
+        program: program.as_deref(),
+    };
     let earlier = earlier::see_to(&places, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
     if !is_dry {
@@ -230,8 +249,10 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     if let Some(before) = &earlier.resumed {
         plan::go_on(&mut summary, before);
     }
-    let baseline = OnceLock::new();
-    let work = Work { door, root, agents, settings, clock, outside, progress, baseline };
+    let inputs = began_with(&settings, council.as_ref());
+    let (baseline, began_on) = (OnceLock::new(), OnceLock::new());
+    let work =
+        Work { door, root, agents, settings, clock, outside, progress, baseline, began: began_on };
     let mut run = Run {
         work: Arc::new(work),
         output,
@@ -262,7 +283,10 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         packets: Vec::new(),
         diff: None,
         keeping,
+        receipts,
+        inputs,
     };
+    run.begin_receipt();
     run.write_summary().map_err(StartError::io("write the first summary"))?;
     if run.is_resumed {
         // Now that no summary names them.

@@ -126,13 +126,26 @@ fn steps(settings: &Settings) -> Vec<Step> {
 
 /// The steps of a council stand before the packets that they may say something about.
 pub(super) fn add_council(summary: &mut Summary, council: &Council) {
+    put_council(&mut summary.steps, council);
+}
+
+/// What comes after the loop, by name and in order.
+pub(crate) fn step_names(settings: &Settings, council: Option<&Council>) -> Vec<String> {
+    let mut steps = steps(settings);
+    if let Some(council) = council {
+        put_council(&mut steps, council);
+    }
+    steps.iter().map(|step| step.name.to_string()).collect()
+}
+
+fn put_council(steps: &mut Vec<Step>, council: &Council) {
     let runners = council.seats.iter().map(|seat| StepName::CouncilRunner(seat.slug.clone()));
     let names =
         [StepName::CouncilPacket].into_iter().chain(runners).chain([StepName::CouncilSynthesis]);
     let is_packets = |step: &Step| step.name == StepName::MorningPackets;
-    let at = summary.steps.iter().position(is_packets).unwrap_or(summary.steps.len());
-    let steps: Vec<Step> = names.map(|name| step((name, None))).collect();
-    summary.steps.splice(at..at, steps);
+    let at = steps.iter().position(is_packets).unwrap_or(steps.len());
+    let added: Vec<Step> = names.map(|name| step((name, None))).collect();
+    steps.splice(at..at, added);
 }
 
 fn step((name, command): (StepName, Option<String>)) -> Step {

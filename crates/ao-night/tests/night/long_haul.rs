@@ -126,6 +126,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         recovered: Vec::new(),
         program: None,
         memory: Memory::Nothing,
+        receipts: ao_night::receipts::Receipts::Off,
     });
     let summary = ended.unwrap().summary;
     assert_eq!(summary.failure_reason, None);

@@ -8,6 +8,7 @@ use ao_night::council::{Council, Desk, Lane, Nonces, Patience, Seat};
 use ao_night::curator::Worker;
 use ao_runner::http::Address;
 use ao_runner::ledger::Limits;
+use ao_runner::pause;
 use ao_runner::{
     Absent, Budget, Chosen, Failure as Refused, Kind, Nature, Origin, Runner, Settings, Usd,
 };
@@ -16,6 +17,7 @@ use super::super::runners::workshop::Workshop;
 use super::curator;
 use crate::chance;
 use crate::cli::Global;
+use crate::clock;
 use crate::config::Night;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -37,11 +39,7 @@ pub(super) fn council(
     repo: &Repo,
     (global, printer): (&Global, &Printer),
 ) -> Result<Option<Council>, Failure> {
-    let wanted: Vec<(String, Origin)> = if named.is_empty() {
-        night.runners.clone()
-    } else {
-        named.iter().map(|name| (name.clone(), Origin::User)).collect()
-    };
+    let wanted = wanted(named, night);
     if wanted.is_empty() {
         if wants_lane {
             return Err(Failure::usage("--creative-lane: there is nobody to ask")
@@ -82,6 +80,45 @@ pub(super) fn swapped(
         patience: Patience::Passes,
         desk: Some(desk),
     })
+}
+
+/// Whether one who was named looks as if it could be asked; nobody is asked.
+pub(super) struct Look {
+    pub(super) name: String,
+    pub(super) slug: String,
+    pub(super) trouble: Option<String>,
+}
+
+/// As the seats of a council are made: a program that is there, a secret that the vault has, a limit that
+/// is not reached.
+pub(super) fn looks(
+    named: &[String],
+    night: &Night,
+    repo: &Repo,
+    (global, printer): (&Global, &Printer),
+) -> Result<Vec<Look>, Failure> {
+    let wanted = wanted(named, night);
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let workshop = Workshop::open(global, printer)?;
+    let deferred = pause::read_deferred(&repo.state().join(pause::FILE)).unwrap_or_default();
+    let look = |one: Chosen| {
+        let made = one.settings.and_then(|settings| workshop.runner(&settings).map(drop));
+        let until = pause::deferred_until(&deferred, &one.name, clock::timestamp());
+        let later =
+            until.map(|until| format!("its limit was reached: it is left alone until {until}"));
+        let trouble = made.err().map(|why| why.to_string()).or(later);
+        Look { name: one.name, slug: one.slug, trouble }
+    };
+    Ok(workshop.choose(&wanted).into_iter().map(look).collect())
+}
+
+fn wanted(named: &[String], night: &Night) -> Vec<(String, Origin)> {
+    if named.is_empty() {
+        return night.runners.clone();
+    }
+    named.iter().map(|name| (name.clone(), Origin::User)).collect()
 }
 
 fn fresh() -> Nonces {

@@ -3,10 +3,13 @@
 mod bisect;
 mod council;
 pub(crate) mod curator;
+mod last;
 mod log;
 mod nights;
 mod packet;
+mod plan;
 mod provenance;
+mod receipts;
 mod replay;
 mod report;
 mod setup;
@@ -16,6 +19,7 @@ mod status;
 mod summary_file;
 mod terminal;
 mod undo;
+mod verify;
 mod warn_only;
 
 use ao_contract::Exit;
@@ -29,17 +33,19 @@ use crate::printer::Printer;
 pub(crate) enum Command {
     /// Prepare the nights: the configuration, files for a scheduler, and a look at what would fail
     Setup(setup::Arguments),
+    /// Show what tonight would do, and do nothing
+    Plan(Box<plan::Arguments>),
     /// Run one night over this repository's knowledge
     #[command(alias = "run")]
     Start(Box<start::Arguments>),
     /// Show what a run is doing
     Status(status::Arguments),
+    /// Say whether last night really happened
+    Last(last::Arguments),
     /// Show the report of a run
     Report(report::Arguments),
     /// Print a morning packet as a brief for whoever does the work
     Packet(packet::Arguments),
-    /// Run a night again, over the corpus as it was, and compare
-    Replay(replay::Arguments),
     /// List the iterations that nights kept, newest first
     Log(log::Arguments),
     /// Show what an iteration changed: every reason, then the diff
@@ -48,6 +54,10 @@ pub(crate) enum Command {
     Undo(undo::Arguments),
     /// Find the commit that made an answer worse
     Bisect(bisect::Arguments),
+    /// Check the receipts of all nights, the newest report and the commits
+    Verify(verify::Arguments),
+    /// Run a night again, over the corpus as it was, and compare
+    Replay(replay::Arguments),
     /// The rescues that let a regression through with a warning
     #[command(subcommand)]
     WarnOnly(warn_only::Command),
@@ -59,15 +69,18 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     match command {
         Command::Setup(arguments) => setup::run(arguments, global, printer),
+        Command::Plan(arguments) => plan::run(arguments, global, printer),
         Command::Start(arguments) => start::run(arguments, global, printer),
         Command::Status(arguments) => status::run(arguments, global, printer),
+        Command::Last(arguments) => last::run(arguments, global, printer),
         Command::Report(arguments) => report::run(arguments, global, printer),
         Command::Packet(arguments) => packet::run(arguments, global, printer),
-        Command::Replay(arguments) => replay::run(arguments, global, printer),
         Command::Log(arguments) => log::run(arguments, global, printer),
         Command::Show(arguments) => show::run(arguments, global, printer),
         Command::Undo(arguments) => undo::run(arguments, global, printer),
         Command::Bisect(arguments) => bisect::run(arguments, global, printer),
+        Command::Verify(arguments) => verify::run(*arguments, global, printer),
+        Command::Replay(arguments) => replay::run(arguments, global, printer),
         Command::WarnOnly(command) => warn_only::run(command, global, printer),
         Command::Curator(command) => curator::run(command, global, printer),
     }

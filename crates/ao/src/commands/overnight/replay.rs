@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ao_contract::Exit;
 use ao_night::council::Council;
+use ao_night::receipts::Receipts;
 use ao_night::replay::{Difference, Kept, Memory, Past, Refused, compare};
 use ao_night::{Clock, Order};
 use ao_tree::shown;
@@ -175,6 +176,7 @@ fn start(
         // What was settled then is none of its business.
         program: None,
         memory: Memory::Replay(Box::new(past)),
+        receipts: Receipts::Off,
     });
     watch.end();
     ended.map_err(|error| not_begun(&error))

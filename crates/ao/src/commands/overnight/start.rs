@@ -20,6 +20,7 @@ use super::super::guard::place;
 use super::super::harvest;
 use super::super::tree::outcome;
 use super::council;
+use super::receipts;
 use super::report::{painted, verdicts};
 use super::terminal::Terminal;
 use crate::cli::Global;
@@ -107,7 +108,47 @@ pub(crate) struct Arguments {
     resume: Option<String>,
 }
 
-fn timeout(text: &str) -> Result<Duration, String> {
+/// What a plan is told of a night.
+pub(super) struct Asked {
+    pub(super) goal: String,
+    pub(super) run_timeout: Option<Duration>,
+    pub(super) runner: Vec<String>,
+    pub(super) queue: Option<PathBuf>,
+    pub(super) warn_only: Option<bool>,
+    pub(super) full: bool,
+}
+
+impl Asked {
+    /// The settings that a night with these arguments would have.
+    pub(super) fn settings(
+        self,
+        night: &Night,
+        repo: &Repo,
+        (global, printer): (&Global, &Printer),
+    ) -> Result<Settings, Failure> {
+        let arguments = Arguments {
+            goal: self.goal,
+            output_dir: None,
+            run_timeout: self.run_timeout,
+            keep_awake: false,
+            no_keep_awake: true,
+            runner: self.runner,
+            creative_lane: false,
+            queue: self.queue,
+            max_iterations: None,
+            plateau_epsilon: None,
+            plateau_window: None,
+            warn_only: self.warn_only,
+            checkpoint_max_mb: None,
+            long_haul: false,
+            full: self.full,
+            resume: None,
+        };
+        resolve(&arguments, night, repo, global, printer)
+    }
+}
+
+pub(super) fn timeout(text: &str) -> Result<Duration, String> {
     let limit = parse_duration(text).map_err(|error| error.to_string())?;
     checked_timeout(limit)
 }
@@ -178,10 +219,14 @@ pub(crate) fn run(
         recovered: held.recovered,
         program: program(),
         memory: memory(&root, global)?,
+        receipts: receipts::receipts(&root, global),
     });
     drop(held.lock);
     watch.end();
     let ended = ended.map_err(|error| not_begun(&error))?;
+    if let Some(why) = &ended.unreceipted {
+        printer.note(&format!("warning: {why}"));
+    }
     tell(&ended, &repo, printer);
     Ok(exit(&ended, global))
 }

@@ -14,6 +14,7 @@ const FOLDER: &str = "ao";
 const IDENTITY: &str = "identity.txt";
 const VAULT: &str = "vault.age";
 const KEPT: &str = "sealed";
+const RECEIPTS: &str = "receipts";
 const IDENTITY_VARIABLE: &str = "AO_VAULT_IDENTITY";
 const VAULT_VARIABLE: &str = "AO_VAULT_FILE";
 /// Too small for a core, and the one number that also keeps the kernel from piping one to a
@@ -80,9 +81,9 @@ pub(crate) fn all(typed: Option<&Where>) -> Result<Vec<Files>, Failure> {
     Ok(all)
 }
 
-/// Everything of the vault that a cell must not show, for what was typed and for what is usual.
+/// Everything of the vault that a cell must not show, and the key that receipts are sealed with, for what was typed and for what is usual.
 pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
+    let mut paths: Vec<PathBuf> = receipts().into_iter().collect();
     // Nothing is started where a vault cannot be found.
     for files in all(typed).unwrap_or_default() {
         paths.push(files.kept);
@@ -100,6 +101,11 @@ pub(crate) fn hidden(typed: Option<&Where>) -> Vec<PathBuf> {
 /// Where messages are that were replaced, whichever vault they are sealed for.
 pub(crate) fn kept() -> Option<PathBuf> {
     own("XDG_STATE_HOME", ".local/state").map(|folder| folder.join(KEPT))
+}
+
+/// Where the key of the receipts is, and the heads of their chains.
+pub(crate) fn receipts() -> Option<PathBuf> {
+    own("XDG_STATE_HOME", ".local/state").map(|folder| folder.join(RECEIPTS))
 }
 
 fn own(variable: &str, beneath_home: &str) -> Option<PathBuf> {

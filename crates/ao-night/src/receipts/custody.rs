@@ -1,0 +1,178 @@
+//! The key that seals receipts and the heads of their chains, in a folder of the user that no repository holds.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use ao_contract::{Extra, ReceiptHead, ReceiptOpen, SchemaVersion};
+
+pub const KEY_BYTES: usize = 32;
+const KEY: &str = "key";
+const LOCK: &str = "lock";
+const HEX_BYTES: usize = 2 * KEY_BYTES;
+const HEAD_BYTES_MAX: u64 = 1024 * 1024;
+/// So many heads are looked at for one that a repository had elsewhere.
+const HEADS_MAX: usize = 10_000;
+/// So many runs without a receipt are remembered.
+const OPEN_MAX: usize = 100;
+/// What of a hash is enough to tell keys and repositories apart.
+const ID_CHARS: usize = 16;
+const ID_OF: &[u8] = b"which key of ao's receipts";
+const OTHERS: u32 = 0o077;
+
+/// The key, and where the heads are.
+pub struct Custody {
+    folder: PathBuf,
+    root: String,
+    key: [u8; KEY_BYTES],
+}
+
+impl std::fmt::Debug for Custody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Custody").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Custody {
+    /// For the repository at `root`, which has no symlink on the way. A key is made where there is none.
+    pub fn open(
+        folder: &Path,
+        root: &Path,
+        fresh: impl FnOnce() -> io::Result<[u8; KEY_BYTES]>,
+    ) -> io::Result<Self> {
+        ao_tree::make_private_folder(folder)?;
+        is_private(folder)?;
+        // Nights of two repositories may come here at once.
+        let lock = ao_tree::open_private(&folder.join(LOCK))?;
+        lock.lock()?;
+        if let Some(custody) = Self::look(folder, root)? {
+            return Ok(custody);
+        }
+        let key = fresh()?;
+        let text = format!("{}\n", hex(&key));
+        ao_tree::replace_private(&folder.join(KEY), text.as_bytes())?;
+        Ok(Self::with(folder, root, key))
+    }
+
+    /// The same, and nothing is made: `None` where there is no key.
+    pub fn look(folder: &Path, root: &Path) -> io::Result<Option<Self>> {
+        let path = folder.join(KEY);
+        match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        is_private(folder)?;
+        let found = std::fs::symlink_metadata(&path)?;
+        if !found.is_file() || found.mode() & OTHERS != 0 {
+            let why = "the key of the receipts is open to others, or no file";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        let bytes =
+            if found.len() > HEX_BYTES as u64 + 1 { Vec::new() } else { std::fs::read(path)? };
+        let key = unhex(bytes.trim_ascii_end());
+        let bad = || io::Error::new(io::ErrorKind::InvalidData, "the key of the receipts is none");
+        Ok(Some(Self::with(folder, root, key.ok_or_else(bad)?)))
+    }
+
+    fn with(folder: &Path, root: &Path, key: [u8; KEY_BYTES]) -> Self {
+        Self { folder: folder.to_owned(), root: root.to_string_lossy().into_owned(), key }
+    }
+
+    /// What a line is sealed with.
+    pub(super) fn seal(&self, body: &[u8]) -> String {
+        blake3::keyed_hash(&self.key, body).to_hex().to_string()
+    }
+
+    /// Compared in the same time wherever they differ.
+    pub(super) fn is_seal(&self, body: &[u8], seal: &str) -> bool {
+        blake3::Hash::from_hex(seal).is_ok_and(|seal| blake3::keyed_hash(&self.key, body) == seal)
+    }
+
+    /// Tells this key from others, and nothing of it.
+    pub(super) fn id(&self) -> String {
+        self.seal(ID_OF).chars().take(ID_CHARS).collect()
+    }
+
+    fn path(&self) -> PathBuf {
+        let name: String = super::hash(self.root.as_bytes()).chars().take(ID_CHARS).collect();
+        self.folder.join(format!("{name}.json"))
+    }
+
+    /// What is known of this repository's receipts.
+    pub(crate) fn head(&self) -> io::Result<Option<ReceiptHead>> {
+        let head = read_head(&self.path())?;
+        Ok(head.filter(|head| head.repo_root == self.root))
+    }
+
+    /// A head of another place that ends as this file does: the repository was moved or copied.
+    pub(super) fn moved(&self, count: u64, last: &str) -> Option<ReceiptHead> {
+        let entries = std::fs::read_dir(&self.folder).ok()?;
+        let heads = entries.take(HEADS_MAX).filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let is_head = path.extension().is_some_and(|ending| ending == "json");
+            is_head.then(|| read_head(&path).ok().flatten()).flatten()
+        });
+        let mut same =
+            heads.filter(|head| head.count == count && head.last.as_deref() == Some(last));
+        same.next()
+    }
+
+    pub(super) fn set_head(&self, head: &ReceiptHead) -> io::Result<()> {
+        let bytes = ao_vault::redactor().json(head)?;
+        ao_tree::replace_private(&self.path(), bytes.get())
+    }
+
+    /// Says that a run began, before it does anything: it has no receipt until it is over.
+    pub(crate) fn begin(&self, open: ReceiptOpen) -> io::Result<()> {
+        let mut head = self.head()?.unwrap_or_else(|| self.empty());
+        head.open.retain(|other| other.run_id != open.run_id);
+        head.open.push(open);
+        let over = head.open.len().saturating_sub(OPEN_MAX);
+        head.open.drain(..over);
+        self.set_head(&head)
+    }
+
+    pub(super) fn empty(&self) -> ReceiptHead {
+        ReceiptHead {
+            schema_version: SchemaVersion,
+            repo_root: self.root.clone(),
+            count: 0,
+            last: None,
+            open: Vec::new(),
+            extra: Extra::new(),
+        }
+    }
+}
+
+fn read_head(path: &Path) -> io::Result<Option<ReceiptHead>> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+        Ok(found) if !found.is_file() || found.len() > HEAD_BYTES_MAX => {
+            let why = "the head of the receipts is no plain file, or too large";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(_) => {}
+    }
+    let value: serde_json::Value = serde_json::from_slice(&std::fs::read(path)?)?;
+    ao_contract::read(&value).map(Some).map_err(io::Error::other)
+}
+
+/// A folder that others can look into, or a link to one, is not used.
+fn is_private(folder: &Path) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.mode() & OTHERS != 0 {
+        let why = "the folder of the receipts' key is open to others, or no folder";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(())
+}
+
+fn hex(key: &[u8; KEY_BYTES]) -> String {
+    blake3::Hash::from_bytes(*key).to_hex().to_string()
+}
+
+fn unhex(text: &[u8]) -> Option<[u8; KEY_BYTES]> {
+    blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes())
+}

@@ -1,0 +1,172 @@
+//! The receipt of a run: begun before anything is done, written after the report, and written by the next start
+//! where a run did not come to it.
+
+use std::io;
+use std::path::Path;
+
+use ao_contract::{
+    Exit, Extra, HistoryLine, Receipt, ReceiptEnd, ReceiptInputs, ReceiptOpen, ReceiptWriter,
+    RunStatus,
+};
+
+use super::Run;
+use super::earlier::{Earlier, Places};
+use crate::iteration::fault;
+use crate::output::{Output, SUMMARY_JSON};
+use crate::receipts::{self, Receipts};
+
+impl Run<'_> {
+    /// Says outside of the repository that this run has no receipt yet.
+    pub(super) fn begin_receipt(&self) {
+        let Receipts::Sealed(custody) = &self.receipts else { return };
+        let begun = custody.begin(ReceiptOpen {
+            run_id: self.summary.run_id.clone(),
+            output_dir: self.output.dir.to_string_lossy().into_owned(),
+            began: self.summary.started_at.clone(),
+            inputs: self.inputs.clone(),
+            extra: Extra::new(),
+        });
+        if let Err(error) = begun {
+            self.log(&format!("that the run began could not be written down: {error}"));
+        }
+    }
+
+    /// Writes the receipt, once the report is there. Gives why it is missing or has no seal, if so.
+    pub(super) fn write_receipt(&self, exit: Exit, is_told: bool) -> Option<String> {
+        if !self.receipts.is_on() {
+            return None;
+        }
+        let written = self.receipted(exit, is_told);
+        let trouble = match (written, &self.receipts) {
+            (Err(error), _) => Some(format!("the receipt of the run was not written: {error}")),
+            (Ok(()), Receipts::Unsealed(why)) => {
+                Some(format!("the receipt of the run has no seal: {why}"))
+            }
+            (Ok(()), _) => None,
+        };
+        if let Some(trouble) = &trouble {
+            self.log(trouble);
+        }
+        trouble
+    }
+
+    fn receipted(&self, exit: Exit, is_told: bool) -> io::Result<()> {
+        fault("receipt").map_err(io::Error::other)?;
+        let bytes = is_told.then(|| std::fs::read(self.output.path(SUMMARY_JSON))).transpose()?;
+        let mut inputs = self.inputs.clone();
+        if let Some(began) = self.work.began.get() {
+            inputs.entries = Some(began.entries);
+            inputs.pending = Some(began.pending);
+            inputs.harvest_entries = Some(began.harvest_entries);
+            inputs.drafts = Some(began.drafts);
+            inputs.corpus.clone_from(&began.corpus);
+        }
+        // A history that cannot be read is told of by the commit that needed it, and by a verification.
+        let history = self.work.door.history().unwrap_or_default();
+        let told = receipts::of_summary(&self.summary, bytes.as_deref(), inputs, &history);
+        let receipt = Receipt {
+            exit: Some(exit.code()),
+            program: self.program.clone(),
+            output_dir: within(&self.work.root, &self.output.dir.to_string_lossy()),
+            ..told
+        };
+        receipts::append(&self.state, self.receipts.custody(), receipt)
+    }
+}
+
+impl Earlier {
+    /// Writes the receipts that earlier runs did not come to. That one cannot be written is no reason not to
+    /// begin: it is said, and the next start tries again.
+    pub(super) fn receipt(&mut self, places: &Places<'_>, resumed: Option<&str>) {
+        if !places.receipts.is_on() {
+            return;
+        }
+        match missing(places, &self.reported, resumed) {
+            Ok(written) => {
+                let told = written
+                    .into_iter()
+                    .map(|run| format!("run {run} had no receipt; it was written now"));
+                self.notes.extend(told);
+            }
+            Err(error) => self
+                .notes
+                .push(format!("the receipt of an earlier run could not be written: {error}")),
+        }
+    }
+}
+
+/// From the repository, if it lies in it: a repository may be moved.
+fn within(root: &Path, dir: &str) -> String {
+    let inner = Path::new(dir).strip_prefix(root).ok().and_then(Path::to_str);
+    inner.unwrap_or(dir).to_owned()
+}
+
+/// Gives the runs whose receipt was written now.
+fn missing(
+    places: &Places<'_>,
+    reported: &[(Output, String)],
+    resumed: Option<&str>,
+) -> io::Result<Vec<String>> {
+    let custody = places.receipts.custody();
+    if let Some(custody) = custody {
+        receipts::catch_up(places.state, custody)?;
+    }
+    let open = match custody {
+        Some(custody) => custody.head()?.map(|head| head.open).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let history = places.door.history().unwrap_or_default();
+    let mut written = Vec::new();
+    let mut write = |receipt: Receipt| {
+        let run_id = receipt.run_id.clone();
+        let receipt = Receipt {
+            program: places.program.map(str::to_owned),
+            output_dir: within(places.root, &receipt.output_dir),
+            ..receipt
+        };
+        receipts::append(places.state, custody, receipt).map(|()| written.push(run_id))
+    };
+    let inputs_of = |run: &str| {
+        let known = open.iter().find(|open| open.run_id == run);
+        known.map(|open| open.inputs.clone()).unwrap_or_default()
+    };
+    // The oldest first.
+    for open in &open {
+        let run = open.run_id.as_str();
+        let is_seen_to = reported.iter().any(|(_, reported)| reported == run);
+        if !is_seen_to && resumed != Some(run) {
+            write(over(open, inputs_of(run), &history)?)?;
+        }
+    }
+    for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
+        let Some(summary) = output.summary() else { continue };
+        let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
+        write(receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history))?;
+    }
+    Ok(written)
+}
+
+/// Of a run that began and has no receipt: from its report, if it left one.
+fn over(open: &ReceiptOpen, inputs: ReceiptInputs, history: &[HistoryLine]) -> io::Result<Receipt> {
+    let output = Output::of_ended(open.output_dir.clone().into());
+    let is_over = |summary: &ao_contract::Summary| {
+        summary.run_id == open.run_id && summary.status != RunStatus::Planned
+    };
+    let here = output.summary().filter(is_over);
+    let bytes = match &here {
+        Some(_) => Some(std::fs::read(output.path(SUMMARY_JSON))?),
+        // Told with the paths of another place by now: its bytes are no longer those that were written.
+        None => None,
+    };
+    let Some(summary) = here.or_else(|| output.summary_in(&open.run_id).filter(is_over)) else {
+        return Ok(receipts::of_lost(open, history));
+    };
+    let receipt = receipts::of_summary(&summary, bytes.as_deref(), inputs, history);
+    let is_cut_off = receipt.ended_by == Some(ReceiptEnd::CutOff);
+    Ok(Receipt {
+        took_ms: receipt.took_ms.filter(|_| !is_cut_off),
+        output_dir: open.output_dir.clone(),
+        written_by: ReceiptWriter::NextStart,
+        ..receipt
+    })
+}

@@ -1,0 +1,154 @@
+//! Whether last night happened, and why not.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::night::{Night, learning, ran};
+
+fn last(night: &Night, more: &[&str]) -> (i32, Value) {
+    let told = night.repo.run(&[&["--json", "overnight", "last"], more].concat());
+    (told.code, told.json())
+}
+
+#[track_caller]
+fn assert_last(night: &Night, more: &[&str], code: i32, outcome: &str) -> Value {
+    let (exit, told) = last(night, more);
+    assert_eq!((exit, told["outcome"].as_str().unwrap()), (code, outcome), "{told:#}");
+    assert_eq!(told["happened"], code == 0);
+    told
+}
+
+fn what(told: &Value) -> &str {
+    told["what"].as_str().unwrap()
+}
+
+#[test]
+fn a_night_that_never_was_is_told_with_the_schedule() {
+    let night = Night::with_copies();
+    let told = assert_last(&night, &[], 1, "no-run");
+    assert!(what(&told).contains("no schedule is configured"), "{told}");
+    night.configure("dream:\n  scheduler_mode: systemd\n  schedule_at: \"02:30\"\n");
+    let told = assert_last(&night, &[], 1, "no-run");
+    assert!(what(&told).contains("02:30 by systemd"), "{told}");
+    let text = night.repo.run(&["overnight", "last"]).expect(1).stdout;
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
+fn a_night_is_last_night_for_a_while() {
+    let night = Night::with_copies();
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(what(&told).starts_with("2 edits in 1 commits: 1 merged"), "{told}");
+    let clock = night.aside.path().join("clock");
+    fs::write(&clock, (40 * 3600).to_string()).unwrap();
+    let later = |more: &[&str]| {
+        let arguments = [&["--json", "overnight", "last"], more].concat();
+        ran(night.repo.command(&arguments).env("AO_CLOCK", &clock).spawn().unwrap())
+    };
+    let told = later(&[]).expect(1).json();
+    assert_eq!(told["outcome"], "no-run");
+    assert!(what(&told).contains("the newest is "), "{told}");
+    later(&["--within", "48h"]).expect(0);
+    night.repo.run(&["overnight", "last", "--within", "0s"]).expect(2);
+    // A night over an unchanged corpus has happened too.
+    night.run(&[]).expect(0);
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(what(&told).contains("nothing had changed since run"), "{told}");
+}
+
+#[test]
+fn a_night_that_was_killed_or_went_down_with_the_machine_is_told_apart() {
+    let night = Night::with_copies();
+    night.held_at("reduce", &[]).signal("KILL");
+    let told = assert_last(&night, &[], 1, "killed");
+    assert!(what(&told).contains("while the machine went on"), "{told}");
+
+    let night = Night::with_copies();
+    let uptime = fs::read_to_string("/proc/uptime").unwrap();
+    let uptime: f64 = uptime.split(' ').next().unwrap().parse().unwrap();
+    let clock = night.aside.path().join("clock");
+    #[expect(clippy::cast_possible_truncation, reason = "seconds since the start of a machine")]
+    fs::write(&clock, (-(uptime as i64) - 600).to_string()).unwrap();
+    // It began before the machine did.
+    night.held(night.command(&[]).env("AO_CLOCK", &clock), "reduce").signal("KILL");
+    let told = assert_last(&night, &["--within", "87600h"], 1, "restarted");
+    assert!(what(&told).contains("the machine was restarted at 20"), "{told}");
+}
+
+#[test]
+fn a_night_that_failed_says_why() {
+    let night = Night::with_copies();
+    night.held_at("reduce", &[]).signal("TERM").expect(1);
+    let told = assert_last(&night, &[], 1, "signal");
+    assert!(what(&told).contains("ended by SIGTERM"), "{told}");
+    night.run_with("hang-reduce", &["--run-timeout", "1s"]).expect(1);
+    let told = assert_last(&night, &[], 1, "time");
+    assert!(what(&told).contains("its time ended"), "{told}");
+    night.run_with("ingest", &[]).expect(1);
+    let told = assert_last(&night, &[], 1, "failed");
+    assert!(what(&told).contains("INGEST failed"), "{told}");
+}
+
+#[test]
+fn a_night_that_halted_on_a_regression_did_not_do_its_work() {
+    let night = Night::with(30);
+    night.harvest_regressions(0, 1);
+    night.run(&["--warn-only=false"]).expect(4);
+    let told = assert_last(&night, &[], 1, "regression");
+    assert!(what(&told).contains("freshness dropped"), "{told}");
+}
+
+/// The run itself says `done`.
+#[test]
+fn a_night_that_had_inputs_and_did_no_work_is_not_called_done() {
+    let night = Night::with_copies();
+    night.pending(1);
+    night.run_with("measure", &[]).expect(0);
+    assert_eq!(night.summary()["status"], "done");
+    let told = assert_last(&night, &[], 1, "no-work");
+    assert_eq!(told["unworked"], serde_json::json!(["8 entries", "1 pending learnings"]));
+    assert!(what(&told).contains("not done: nothing was done with 8 entries"), "{told}");
+    // A source that cannot be read is one that nothing was done with.
+    let night = Night::with(3);
+    night.harvest_from(1, |_| ("learnings/a.md".into(), learning(70)));
+    fs::remove_dir_all(night.aside.path().join("other/.agents")).unwrap();
+    let told = night.run(&[]);
+    if told.code == 0 {
+        let told = assert_last(&night, &[], 1, "no-work");
+        assert_eq!(told["unworked"], serde_json::json!(["1 repositories to harvest"]));
+    }
+}
+
+#[test]
+fn a_lock_that_is_held_is_told() {
+    let night = Night::with_copies();
+    let held = night.held_at("reduce", &[]);
+    let told = assert_last(&night, &[], 1, "at-work");
+    assert!(what(&told).contains(&format!("process {}", held.id())), "{told}");
+    held.go_on().expect(0);
+    assert_last(&night, &[], 0, "done");
+}
+
+/// A receipt that nobody here sealed is no proof.
+#[test]
+fn a_receipt_without_a_seal_of_this_machine_proves_nothing() {
+    let night = Night::with_copies();
+    night.run(&[]).expect(0);
+    let path = night.repo.state("receipts.jsonl");
+    let line = fs::read_to_string(&path).unwrap();
+    for other in [("seal", Value::Null), ("key", "0123456789abcdef".into())] {
+        let mut made_up: Value = serde_json::from_str(&line).unwrap();
+        made_up["number"] = 2.into();
+        made_up[other.0] = other.1;
+        if made_up["seal"].is_null() {
+            made_up.as_object_mut().unwrap().remove("seal");
+        }
+        fs::write(&path, format!("{line}{made_up}\n")).unwrap();
+        assert_last(&night, &[], 1, "doubtful");
+    }
+    fs::write(&path, &line).unwrap();
+    assert_last(&night, &[], 0, "done");
+}

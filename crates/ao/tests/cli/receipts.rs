@@ -1,0 +1,455 @@
+//! Receipts: each night leaves one, and whatever is done to them is found.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::cell::{Cells, User};
+use crate::night::{Night, ran};
+use crate::repo::Ran;
+
+const FILE: &str = "overnight/receipts.jsonl";
+
+fn lines(night: &Night) -> Vec<String> {
+    night.repo.read(FILE).lines().map(str::to_owned).collect()
+}
+
+fn put(night: &Night, lines: &[String]) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    night.repo.write(FILE, &text);
+}
+
+fn verify(night: &Night) -> Ran {
+    night.repo.run(&["--json", "overnight", "verify"])
+}
+
+fn last(night: &Night) -> Ran {
+    night.repo.run(&["--json", "overnight", "last"])
+}
+
+/// What is wrong, as `line what`.
+fn found(ran: &Ran) -> Vec<String> {
+    let told = ran.json();
+    let findings = told["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .map(|one| format!("{} {}", one["line"], one["what"].as_str().unwrap()))
+        .collect()
+}
+
+fn custody(night: &Night) -> PathBuf {
+    night.repo.root().join(".local/state/ao/receipts")
+}
+
+/// So many nights; the first of them has something to do.
+fn nights(count: usize) -> Night {
+    let night = Night::with_copies();
+    night.pending(1);
+    for _ in 0..count {
+        night.run(&[]).expect(0);
+    }
+    night
+}
+
+fn receipt(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+#[test]
+fn a_night_leaves_a_receipt_of_what_it_began_with_and_did() {
+    let night = nights(2);
+    let all = lines(&night);
+    assert_eq!(all.len(), 2);
+    let (first, second) = (receipt(&all[0]), receipt(&all[1]));
+    let summary = fs::read(night.latest("summary.json")).unwrap();
+    assert_eq!(second["summary"], blake3::hash(&summary).to_hex().to_string());
+    assert_eq!(second["previous"], blake3::hash(all[0].as_bytes()).to_hex().to_string());
+    assert_eq!((&first["number"], &second["number"]), (&1.into(), &2.into()));
+    assert!(first.get("previous").is_none());
+    let (inputs, work) = (&first["inputs"], &first["work"]);
+    assert_eq!((&inputs["entries"], &inputs["pending"]), (&8.into(), &1.into()), "{first:#}");
+    assert_eq!(inputs["corpus"].as_str().unwrap().len(), 64);
+    assert_eq!((&work["merged"], &work["kept"]), (&1.into(), &1.into()), "{first:#}");
+    assert_eq!((&work["promoted"], &work["judged"]), (&1.into(), &1.into()), "{first:#}");
+    assert_eq!((&first["status"], &first["exit"]), (&"done".into(), &0.into()));
+    let run = first["run_id"].as_str().unwrap();
+    assert_eq!(work["commits"][0]["id"], format!("{run}-iter-1"));
+    for line in &all {
+        let file = night.aside.path().join("line.json");
+        fs::write(&file, line).unwrap();
+        night.repo.run(&["schema", "receipt", "--check", file.to_str().unwrap()]).expect(0);
+    }
+    // The key is its owner's alone, and so is the folder.
+    let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(custody(&night)), mode(custody(&night).join("key"))), (0o700, 0o600));
+    let told = verify(&night).expect(0).json();
+    assert_eq!((&told["receipts"], &told["holds"]), (&2.into(), &true.into()));
+    assert_eq!(last(&night).expect(0).json()["outcome"], "done");
+}
+
+#[test]
+fn a_dry_run_leaves_none_and_spoils_none() {
+    let night = Night::with_copies();
+    night.repo.run(&["--dry-run", "overnight", "start"]).expect(0);
+    assert!(!night.repo.exists(FILE) && !custody(&night).exists());
+    let told = verify(&night).expect(1);
+    assert!(night.repo.run(&["overnight", "verify"]).stdout.contains("no receipts"), "{told}");
+    night.run(&[]).expect(0);
+    // It moves the report of the night aside, where it is told with other paths.
+    night.repo.run(&["--dry-run", "overnight", "start"]).expect(0);
+    verify(&night).expect(0);
+    let run = receipt(&lines(&night)[0])["run_id"].as_str().unwrap().to_owned();
+    let moved = night.latest(&format!("{run}/summary.json"));
+    let edited = fs::read_to_string(&moved).unwrap().replace("\"edits\": ", "\"edits\": 1");
+    fs::write(moved, edited).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["1 summary-changed"]);
+}
+
+#[test]
+fn a_line_that_was_removed_is_missed() {
+    for (gone, expected) in [(0, "1 removed"), (2, "3 removed"), (4, "5 removed")] {
+        let night = nights(5);
+        let mut all = lines(&night);
+        all.remove(gone);
+        put(&night, &all);
+        let findings = found(&verify(&night).expect(5));
+        assert_eq!(findings[0], expected, "{findings:?}");
+        assert!(findings.iter().all(|one| one == expected || one.contains("commit")));
+        // The next night goes on from the head, so that it stays to be seen.
+        night.run(&[]).expect(0);
+        let findings = found(&verify(&night).expect(5));
+        assert!(findings.iter().any(|one| one.ends_with(" removed")), "{findings:?}");
+        if gone == 4 {
+            assert_eq!(receipt(lines(&night).last().unwrap())["number"], 6);
+        }
+    }
+}
+
+#[test]
+fn all_of_them_removed_is_not_none() {
+    let night = nights(2);
+    fs::remove_file(night.repo.agents().join(FILE)).unwrap();
+    let told = verify(&night).expect(5);
+    assert!(found(&told).contains(&"1 removed".to_owned()), "{told}");
+    assert_eq!(last(&night).expect(1).json()["outcome"], "doubtful");
+}
+
+#[test]
+fn one_byte_that_was_changed_is_seen() {
+    let night = nights(3);
+    let all = lines(&night);
+    for at in 0..3 {
+        let length = all[at].len();
+        // In every part of the line: a number, a name, the link, the seal, and what is between.
+        for spot in (0..length).step_by(37).chain([length - 1, length - 2, length - 40]) {
+            let mut bytes = all[at].clone().into_bytes();
+            bytes[spot] = if bytes[spot] == b'1' { b'2' } else { b'1' };
+            let mut changed = all.clone();
+            changed[at] = String::from_utf8(bytes).unwrap();
+            put(&night, &changed);
+            let told = verify(&night).expect(5);
+            let expected = format!("{} changed", at + 1);
+            assert_eq!(found(&told)[0], expected, "byte {spot} of line {}: {told}", at + 1);
+        }
+    }
+    put(&night, &all);
+    verify(&night).expect(0);
+}
+
+#[test]
+fn a_line_that_says_the_same_in_another_way_is_changed() {
+    let night = nights(2);
+    let mut all = lines(&night);
+    all[0] = all[0].replacen("\"number\":1", "\"number\": 1", 1);
+    put(&night, &all);
+    assert_eq!(found(&verify(&night).expect(5))[0], "1 changed");
+}
+
+#[test]
+fn lines_in_another_order_are_seen() {
+    let night = nights(4);
+    let all = lines(&night);
+    for (one, other, expected) in
+        [(0, 1, "2 reordered"), (1, 3, "3 reordered"), (2, 3, "4 reordered")]
+    {
+        let mut moved = all.clone();
+        moved.swap(one, other);
+        put(&night, &moved);
+        let findings = found(&verify(&night).expect(5));
+        assert!(findings.contains(&expected.to_owned()), "{one} and {other}: {findings:?}");
+        assert!(findings.iter().all(|one| one.ends_with("reordered")), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_line_that_was_appended_by_hand_is_seen() {
+    let night = nights(3);
+    let all = lines(&night);
+    let mut copied = all.clone();
+    copied.push(all[1].clone());
+    put(&night, &copied);
+    assert_eq!(found(&verify(&night).expect(5)), ["4 appended"]);
+
+    // Made up, with the right number and the right hash of the line before.
+    let mut made_up = receipt(&all[2]);
+    made_up["number"] = 4.into();
+    made_up["previous"] = blake3::hash(all[2].as_bytes()).to_hex().to_string().into();
+    let mut appended = all.clone();
+    appended.push(made_up.to_string());
+    put(&night, &appended);
+    assert_eq!(found(&verify(&night).expect(5)), ["4 appended"]);
+    assert_eq!(last(&night).expect(1).json()["outcome"], "doubtful");
+    // The next night does not go on from it.
+    night.run(&[]).expect(0);
+    assert_eq!(receipt(&lines(&night)[4])["previous"], made_up["previous"]);
+    assert_eq!(found(&verify(&night).expect(5)), ["4 appended"]);
+
+    // Without a seal, and in the middle.
+    for field in ["seal", "key"] {
+        made_up.as_object_mut().unwrap().remove(field);
+    }
+    appended = all.clone();
+    appended.push(made_up.to_string());
+    put(&night, &appended);
+    assert!(found(&verify(&night).expect(5)).contains(&"4 unsealed".to_owned()));
+    let mut inserted = all.clone();
+    inserted.insert(1, "{}".into());
+    put(&night, &inserted);
+    assert!(found(&verify(&night).expect(5)).contains(&"2 appended".to_owned()));
+}
+
+#[test]
+fn a_chain_that_was_written_anew_with_another_key_is_not_believed() {
+    let night = nights(3);
+    let all = lines(&night);
+    // As another machine would have sealed it: every link is right.
+    let mut previous: Option<String> = None;
+    let mut forged = Vec::new();
+    for line in &all {
+        let mut receipt = receipt(line);
+        receipt["key"] = "0123456789abcdef".into();
+        receipt["work"]["promoted"] = 77.into();
+        if let Some(previous) = &previous {
+            receipt["previous"] = previous.clone().into();
+        }
+        let line = receipt.to_string();
+        previous = Some(blake3::hash(line.as_bytes()).to_hex().to_string());
+        forged.push(line);
+    }
+    put(&night, &forged);
+    let told = verify(&night).expect(5);
+    assert!(found(&told).contains(&"3 changed".to_owned()), "{told}");
+}
+
+#[test]
+fn the_seals_of_another_machine_are_said_to_be_unchecked() {
+    let night = nights(2);
+    fs::rename(custody(&night), night.aside.path().join("other-machine")).unwrap();
+    let told = verify(&night).expect(1).json();
+    assert_eq!((&told["holds"], &told["findings"]), (&false.into(), &Value::Array(Vec::new())));
+    assert!(told["unchecked"].to_string().contains("no key on this machine"), "{told}");
+    // With a key of its own, and a night of its own, it is the same.
+    night.run(&[]).expect(0);
+    let told = verify(&night).expect(1).json();
+    assert_eq!(told["findings"], Value::Array(Vec::new()), "{told:#}");
+    assert!(told["unchecked"].to_string().contains("another key"), "{told}");
+    assert_eq!(receipt(&lines(&night)[2])["number"], 3);
+}
+
+#[test]
+fn a_summary_that_was_edited_is_seen() {
+    let night = nights(2);
+    let path = night.latest("summary.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"status\": \"done\"", "\"status\": \"done\" ", 1)).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["2 summary-changed"]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["2 summary-removed"]);
+    fs::write(&path, text).unwrap();
+    verify(&night).expect(0);
+}
+
+#[test]
+fn commits_are_held_against_the_receipts() {
+    let night = nights(2);
+    let path = night.repo.state("history.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let id = first["id"].as_str().unwrap();
+    let other = text.replace(id, &id.replace("-iter-1", "-iter-7"));
+    fs::write(&path, other).unwrap();
+    let mut findings = found(&verify(&night).expect(5));
+    findings.sort();
+    assert_eq!(findings, ["null commit-changed", "null commit-untold"]);
+    let hash = first["record_hash"].as_str().unwrap();
+    fs::write(&path, text.replace(hash, &"0".repeat(64))).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["null commit-changed"]);
+    fs::write(&path, &text).unwrap();
+    let line = text.lines().next().unwrap().replace(id, "20990101T000000Z-iter-1");
+    let line = line.replace(first["at"].as_str().unwrap(), "2099-01-01T00:00:00Z");
+    fs::write(&path, format!("{text}{line}\n")).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["null commit-untold"]);
+}
+
+#[test]
+fn what_is_no_file_of_receipts_stops_nobody() {
+    let night = nights(1);
+    let path = night.repo.agents().join(FILE);
+    let good = fs::read(&path).unwrap();
+    let elsewhere = night.aside.path().join("elsewhere");
+    fs::write(&elsewhere, &good).unwrap();
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    assert_eq!(found(&verify(&night).expect(5)), ["null unreadable"]);
+    let told = night.run(&[]).expect(0);
+    assert!(told.stderr.contains("receipt of the run was not written"), "{told}");
+    assert_eq!(fs::read(&elsewhere).unwrap(), good, "it was followed");
+    assert_eq!(last(&night).expect(1).json()["outcome"], "doubtful");
+
+    fs::remove_file(&path).unwrap();
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert_eq!(found(&verify(&night).expect(5)), ["null unreadable"]);
+    night.run(&[]).expect(0);
+    last(&night).expect(1);
+
+    // Nothing was lost of it: the next start writes what the last one could not.
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, &good).unwrap();
+    assert_eq!(last(&night).expect(1).json()["outcome"], "no-receipt");
+    night.run(&[]).expect(0);
+    verify(&night).expect(0);
+
+    let good = fs::read(&path).unwrap();
+    for junk in ["x".repeat(10 << 20), "x\n".repeat(5 << 20), "\0".repeat(1 << 20)] {
+        fs::write(&path, junk).unwrap();
+        verify(&night).expect(5);
+        last(&night).expect(1);
+        night.run(&[]).expect(0);
+        verify(&night).expect(5);
+    }
+    fs::write(&path, good).unwrap();
+    // What was written meanwhile is missing, and the head knows.
+    assert!(found(&verify(&night).expect(5))[0].ends_with("removed"));
+}
+
+/// Killed at these moments; then the next night, which writes what is missing.
+#[test]
+fn a_run_that_was_killed_has_its_receipt_from_the_next_start() {
+    for (place, status, by) in [
+        ("ingest", "failed", "next-start"),
+        ("reduce", "failed", "next-start"),
+        ("verify", "failed", "next-start"),
+        ("morning-packets", "failed", "next-start"),
+        // The report is written, the receipt is not.
+        ("receipt", "done", "next-start"),
+        // The receipt is written, and its head not.
+        ("receipt-head", "done", "run"),
+    ] {
+        let night = nights(1);
+        night.repo.write("learnings/2026-03-02-copy.md", &crate::night::learning(2));
+        let held = night.held_at(place, &["--full"]);
+        let run = night.summary()["run_id"].as_str().unwrap().to_owned();
+        held.signal("KILL");
+        // Until then nothing is wrong with what is there.
+        verify(&night).expect(0);
+        let told = last(&night).json();
+        let outcome = match place {
+            "receipt" => "no-receipt",
+            "receipt-head" => "done",
+            _ => "killed",
+        };
+        assert_eq!(told["outcome"], outcome, "{place}: {told:#}");
+        night.run(&["--full"]).expect(0);
+        let all: Vec<Value> = lines(&night).iter().map(|line| receipt(line)).collect();
+        let numbers: Vec<_> = all.iter().map(|one| one["number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, [1, 2, 3], "{place}");
+        let of_it = &all[1];
+        assert_eq!(of_it["run_id"], run, "{place}");
+        assert_eq!(
+            (&of_it["status"], &of_it["written_by"]),
+            (&status.into(), &by.into()),
+            "{place}"
+        );
+        let commits = of_it["work"]["commits"].as_array().unwrap().len();
+        assert_eq!(commits > 0, !["ingest", "reduce"].contains(&place), "{place}: {of_it:#}");
+        verify(&night).expect(0);
+        last(&night).expect(0);
+    }
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_has_one_receipt() {
+    let night = Night::with_copies();
+    night.held_at("reduce", &[]).signal("KILL");
+    night.run(&["--resume"]).expect(0);
+    let all = lines(&night);
+    assert_eq!((all.len(), &receipt(&all[0])["status"]), (1, &"done".into()));
+    verify(&night).expect(0);
+}
+
+#[test]
+fn a_run_that_lost_everything_but_its_head_has_a_receipt_too() {
+    let night = nights(1);
+    night.held_at("reduce", &["--full"]).signal("KILL");
+    fs::remove_dir_all(night.repo.state("latest")).unwrap();
+    fs::remove_file(night.repo.state("status.json")).unwrap();
+    night.run(&[]).expect(0);
+    let of_it = receipt(&lines(&night)[1]);
+    assert_eq!((&of_it["status"], &of_it["ended_by"]), (&"failed".into(), &"cut-off".into()));
+    verify(&night).expect(0);
+}
+
+#[test]
+fn without_a_home_a_night_runs_and_says_that_nothing_is_sealed() {
+    let night = Night::with_copies();
+    let told = ran(night.command(&[]).env_remove("HOME").spawn().unwrap()).expect(0);
+    assert!(told.stderr.contains("has no seal"), "{told}");
+    assert_eq!(found(&verify(&night).expect(5)), ["1 unsealed"]);
+}
+
+#[test]
+fn a_key_that_others_can_read_is_not_used() {
+    let night = nights(1);
+    let key = custody(&night).join("key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    let told = verify(&night).expect(1);
+    assert!(told.stdout.contains("open to others"), "{told}");
+    assert!(night.run(&[]).expect(0).stderr.contains("has no seal"));
+}
+
+#[test]
+fn a_repository_that_was_moved_keeps_its_receipts() {
+    let night = nights(2);
+    let moved = night.aside.path().join("moved");
+    let state = night.repo.root().join(".local");
+    // The home stays where it was.
+    let home = night.aside.path().join("home");
+    fs::create_dir(&home).unwrap();
+    fs::rename(state, home.join(".local")).unwrap();
+    fs::rename(night.repo.root(), &moved).unwrap();
+    let ao = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ao"));
+        command.env_clear().env("HOME", &home).arg("-C").arg(&moved).args(arguments);
+        Ran::of(command.output().unwrap())
+    };
+    ao(&["overnight", "verify"]).expect(0);
+    ao(&["overnight", "start", "--no-keep-awake"]).expect(0);
+    let told = ao(&["--json", "overnight", "verify"]).expect(0).json();
+    assert_eq!(told["receipts"], 3);
+}
+
+/// Whoever reads the key can write receipts: nobody in a cell can.
+#[test]
+fn the_key_is_hidden_from_every_cell() {
+    for cells in [Cells::new(User::This), Cells::tier_b()] {
+        fs::create_dir_all(cells.path(".local/state/ao/receipts")).unwrap();
+        fs::write(cells.path(".local/state/ao/receipts/key"), "secret\n").unwrap();
+        fs::write(cells.path("plain"), "plain\n").unwrap();
+        cells.settle();
+        let answer = cells.sh(&[], "cat plain .local/state/ao/receipts/key").json();
+        assert_eq!(answer["stdout"]["text"], "plain\n", "{answer}");
+    }
+}
