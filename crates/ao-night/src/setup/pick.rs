@@ -14,6 +14,8 @@ pub struct Machine {
     pub runs_systemd: bool,
     pub has_systemctl: bool,
     pub has_crontab: bool,
+    /// A cron was seen to run, or the system starts one by itself.
+    pub runs_cron: bool,
 }
 
 /// A scheduler, and the reason.
@@ -37,12 +39,12 @@ pub fn pick(machine: &Machine) -> Picked {
             Scheduler::Systemd,
             "this machine was booted with systemd, which makes up for a time that went by",
         ),
-        Machine { has_crontab: true, .. } => {
-            (Scheduler::Cron, "systemd does not run here, and there is a crontab on PATH")
+        Machine { has_crontab: true, runs_cron: true, .. } => {
+            (Scheduler::Cron, "systemd does not run here, and a cron does")
         }
         _ => (
             Scheduler::Manual,
-            "no scheduler was found: systemd does not run here, and there is no crontab on PATH",
+            "no scheduler was found: systemd does not run here, and no cron with a crontab on PATH does",
         ),
     };
     Picked { scheduler, why }
@@ -67,6 +69,7 @@ impl Machine {
         }
         match scheduler {
             Scheduler::Cron if !self.has_crontab => Some("there is no crontab on PATH"),
+            Scheduler::Cron if !self.runs_cron => Some("no cron was seen to run"),
             Scheduler::Systemd if !self.runs_systemd => {
                 Some("this machine was not booted with systemd")
             }
@@ -86,23 +89,24 @@ mod tests {
         runs_systemd: false,
         has_systemctl: false,
         has_crontab: false,
+        runs_cron: false,
     };
+    const CRON: Machine = Machine { has_crontab: true, runs_cron: true, ..BARE };
 
     // proves: RUN-11
     #[test]
     fn what_is_there_is_picked() {
         let cases = [
             (BARE, Scheduler::Manual),
-            (Machine { has_crontab: true, ..BARE }, Scheduler::Cron),
+            (CRON, Scheduler::Cron),
             // Installed and not running, as in a container.
+            (Machine { has_crontab: true, ..BARE }, Scheduler::Manual),
+            (Machine { runs_cron: true, ..BARE }, Scheduler::Manual),
             (Machine { has_systemctl: true, ..BARE }, Scheduler::Manual),
             (Machine { runs_systemd: true, ..BARE }, Scheduler::Manual),
-            (
-                Machine { has_systemctl: true, runs_systemd: true, has_crontab: true, ..BARE },
-                Scheduler::Systemd,
-            ),
-            (Machine { is_wsl: true, has_crontab: true, ..BARE }, Scheduler::TaskScheduler),
-            (Machine { system: System::MacOs, has_crontab: true, ..BARE }, Scheduler::Launchd),
+            (Machine { has_systemctl: true, runs_systemd: true, ..CRON }, Scheduler::Systemd),
+            (Machine { is_wsl: true, ..CRON }, Scheduler::TaskScheduler),
+            (Machine { system: System::MacOs, ..CRON }, Scheduler::Launchd),
             (Machine { system: System::Other, ..BARE }, Scheduler::Manual),
         ];
         for (machine, scheduler) in cases {

@@ -73,6 +73,13 @@ pub(super) fn script(job: &Job) -> File {
 
 pub(super) fn commands(job: &Job) -> Commands {
     let file = quote::shell(&job.file(SCRIPT));
+    let mut notes = vec![
+        "The task starts the night in WSL, while you are logged in to Windows. Both files were never seen by a real Task Scheduler: read them first.".into(),
+        "A machine that is off or asleep at that time does not run the job; the task is started when it is back.".into(),
+    ];
+    if line(job).matches('%').count() > 1 {
+        notes.push("A path in it has `%` twice: Windows may read what is between them as the name of a variable, and there is no sign that prevents it. A folder without them is safe.".into());
+    }
     Commands {
         install: vec![format!(
             "powershell.exe -ExecutionPolicy Bypass -File \"$(wslpath -w {file})\""
@@ -80,9 +87,6 @@ pub(super) fn commands(job: &Job) -> Commands {
         remove: vec![format!(
             "powershell.exe -Command \"Unregister-ScheduledTask -TaskName '{TASK_NAME}'\""
         )],
-        notes: vec![
-            "The task starts the night in WSL, while you are logged in to Windows. Both files were never seen by a real Task Scheduler: read them first.".into(),
-            "A machine that is off or asleep at that time does not run the job; the task is started when it is back.".into(),
-        ],
+        notes,
     }
 }

@@ -84,6 +84,7 @@ mod search;
 mod setup;
 mod setup_files;
 mod setup_preflight;
+mod setup_systemd;
 mod shell_checks;
 mod travel;
 mod tree;

@@ -12,7 +12,7 @@ use crate::night::learning;
 use crate::repo::{Ran, TestRepo};
 
 /// What no scheduler reads as itself.
-pub(crate) const ODD: &str = "it's 100% \"mine\" $HOME \\\\ %h \\% \\\"y äß日 & <x> ";
+pub(crate) const ODD: &str = "it's 100% \"mine\" $HOME ${HOME} \\\\ %h \\% \\\"y äß日 & <x> ";
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 pub(crate) const SCHEDULERS: [&str; 4] = ["cron", "systemd", "launchd", "task-scheduler"];
 
@@ -41,6 +41,8 @@ impl Evening {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.repo.command(&["overnight", "setup"]);
         command.args(arguments).env("HOME", self.home.path()).env("PATH", PATH);
+        // As if both ran here: what is not running is told, and that has a test of its own.
+        command.env("AO_SETUP_TEST_RUNS", "cron systemd");
         command
     }
 
@@ -282,7 +284,8 @@ fn auto_takes_what_is_there_and_says_why() {
     let evening = Evening::new();
     let ask = |path: &str| {
         let mut command = evening.command(&["--scheduler", "auto", "--json"]);
-        Ran::of(command.env("PATH", path).output().unwrap()).json()
+        command.env("PATH", path).env("AO_SETUP_TEST_RUNS", "cron");
+        Ran::of(command.output().unwrap()).json()
     };
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     if kernel.to_lowercase().contains("microsoft") {

@@ -92,6 +92,56 @@ fn the_night_does_not_have_what_the_shell_has() {
     assert_eq!(check(&told, "path").0, "good");
 }
 
+/// The files may be for another machine; a scheduler of this very system that does not run would miss
+/// every night.
+// proves: RUN-11
+#[test]
+fn a_scheduler_that_does_not_run_is_told() {
+    let evening = Evening::new();
+    let ask = |runs: &str, scheduler: &str| {
+        let mut command = evening.command(&["--scheduler", scheduler, "--json"]);
+        Ran::of(command.env("AO_SETUP_TEST_RUNS", runs).output().unwrap())
+    };
+    let told = ask("cron systemd", "cron").expect(0).json();
+    assert_eq!(check(&told, "scheduler").0, "good", "{told}");
+    let told = ask("cron systemd", "manual").expect(0).json();
+    assert_eq!(check(&told, "scheduler").0, "good", "{told}");
+    let told = ask("cron systemd", "launchd").expect(0).json();
+    assert_eq!(check(&told, "scheduler").0, "doubt", "another system's: {told}");
+    if !Path::new("/run/systemd/system").is_dir() {
+        let told = ask("cron", "systemd").expect(6).json();
+        let (verdict, said) = check(&told, "scheduler");
+        assert!(verdict == "bad" && said.contains("not booted with systemd"), "{said}");
+    }
+    let told = ask("cron systemd", "systemd").expect(0).json();
+    let (verdict, said) = check(&told, "scheduler");
+    let user = told["preflight"]["environment"]["USER"].as_str().unwrap();
+    let lingers = Path::new("/var/lib/systemd/linger").join(user).exists();
+    assert_eq!(verdict == "good", lingers, "{said}");
+    assert!(lingers || said.contains("loginctl enable-linger"), "{said}");
+    // A real one, seen by its process alone.
+    let bin = evening.home.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::copy("/bin/sleep", bin.join("crond")).unwrap();
+    let mut cron = Command::new(bin.join("crond")).arg("60").spawn().unwrap();
+    let told = ask("", "cron").json();
+    cron.kill().unwrap();
+    cron.wait().unwrap();
+    assert_eq!(check(&told, "scheduler").0, "good", "{told}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told() {
+    let evening = Evening::new();
+    fs::write(evening.repo.root().join("taken"), "a file").unwrap();
+    evening.write_config("dream:\n  report_dir: taken/reports\n");
+    bad(&evening, &[], "configuration", "cannot be written: not a directory");
+    evening.write_config("dream:\n  report_dir: fresh/reports\n");
+    let told = evening.setup(&["--json", "--scheduler", "cron"]).expect(0).json();
+    assert_eq!(check(&told, "configuration").0, "good", "{told}");
+    assert!(!evening.repo.root().join("fresh").exists(), "only a look");
+}
+
 #[test]
 fn a_held_lock_is_told() {
     let evening = Evening::new();

@@ -24,13 +24,40 @@ pub(super) fn machine(root: &Path) -> Machine {
         _ => System::Other,
     };
     let kernel = std::fs::read_to_string(KERNEL).unwrap_or_default();
-    Machine {
+    pretended(Machine {
         system,
         is_wsl: kernel.to_ascii_lowercase().contains("microsoft"),
         runs_systemd: Path::new(BOOTED).is_dir(),
         has_systemctl: has("systemctl"),
         has_crontab: has("crontab"),
+        // A Mac starts its cron when somebody has a crontab.
+        runs_cron: system == System::MacOs || runs_cron(),
+    })
+}
+
+/// Whether there is a process of that name: all crons of Linux have one of the two.
+fn runs_cron() -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    processes.flatten().any(|process| {
+        let name = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+        matches!(name.trim_end(), "cron" | "crond")
+    })
+}
+
+/// Tests see a machine on which both run. Not in a binary that is released.
+#[cfg(debug_assertions)]
+fn pretended(machine: Machine) -> Machine {
+    let runs = std::env::var("AO_SETUP_TEST_RUNS").unwrap_or_default();
+    Machine {
+        runs_cron: machine.runs_cron || runs.contains("cron"),
+        runs_systemd: machine.runs_systemd || runs.contains("systemd"),
+        ..machine
     }
+}
+
+#[cfg(not(debug_assertions))]
+fn pretended(machine: Machine) -> Machine {
+    machine
 }
 
 /// The job, and the entries of PATH that it does not get.

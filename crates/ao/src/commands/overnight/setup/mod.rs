@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
 use edit::Edited;
-use preflight::Preflight;
+use preflight::{Preflight, StartedBy};
 
 const USUAL_TIME: &str = "03:00";
 
@@ -77,6 +77,13 @@ struct Choice {
     why: String,
     /// What is missing for it to start anything on this machine.
     lacks: Option<&'static str>,
+}
+
+impl Choice {
+    fn started_by(&self, machine: setup::Machine) -> StartedBy {
+        let is_of_this_system = machine.is_of_this_system(self.scheduler);
+        StartedBy { scheduler: self.scheduler, lacks: self.lacks, is_of_this_system }
+    }
 }
 
 /// A file, and whether it is there already.
@@ -149,7 +156,7 @@ pub(crate) fn run(
     let edited = edit::edit(&root, &keys(arguments, &choice, at)?)?;
     let folder = root.join(FOLDER);
     let files: Vec<Planned> = files.into_iter().map(|file| planned(&folder, file)).collect();
-    let preflight = preflight::look(&job, &arguments.runner, choice.lacks, printer)?;
+    let preflight = preflight::look(&job, &arguments.runner, &choice.started_by(machine), printer)?;
     let is_applied = arguments.apply && !global.dry_run;
     if is_applied {
         write(&root, &edited, &files)?;

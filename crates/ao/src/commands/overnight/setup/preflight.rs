@@ -1,11 +1,12 @@
 //! The preflight: this program once more, with what the scheduler gives it and nothing else.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_contract::Exit;
 use ao_guard::{Bounds, Keeper, Program};
-use ao_night::setup::Job;
+use ao_night::setup::{Job, Scheduler};
 use serde::Deserialize;
 
 use super::probe::{Check, Verdict};
@@ -46,20 +47,47 @@ struct Told {
 pub(super) fn look(
     job: &Job,
     runners: &[String],
-    lacks: Option<&str>,
+    started_by: &StartedBy,
     printer: &Printer,
 ) -> Result<Preflight, Failure> {
-    let mut checks = Vec::new();
-    if let Some(why) = lacks {
-        checks.push(Check::doubt(
-            "scheduler",
-            format!("nothing here would start the night: {why}"),
-            "use the files where that scheduler runs, or choose another with --scheduler auto",
-        ));
-    }
+    let mut checks = vec![scheduler(job, started_by)];
     checks.extend(unheard());
     checks.extend(inside(job, runners, printer)?);
     Ok(Preflight { checks })
+}
+
+/// Who is to start the night here.
+pub(super) struct StartedBy {
+    pub(super) scheduler: Scheduler,
+    /// What is missing for it to start anything.
+    pub(super) lacks: Option<&'static str>,
+    pub(super) is_of_this_system: bool,
+}
+
+fn scheduler(job: &Job, by: &StartedBy) -> Check {
+    const NAME: &str = "scheduler";
+    let remedy = "use the files where that scheduler runs, or choose another with --scheduler auto";
+    match by.lacks {
+        // Somebody wants the files for another machine.
+        Some(why) if !by.is_of_this_system => {
+            Check::doubt(NAME, format!("nothing here would start the night: {why}"), remedy)
+        }
+        Some(why) => Check::bad(NAME, format!("nothing here would start the night: {why}"), remedy),
+        None if by.scheduler == Scheduler::Manual => {
+            Check::good(NAME, "none: you start each night yourself")
+        }
+        None if by.scheduler == Scheduler::Systemd && !lingers(&job.user) => Check::doubt(
+            NAME,
+            format!("systemd runs, and this user's own ends with {}'s last login", job.user),
+            format!("`loginctl enable-linger {}`, or stay logged in over night", job.user),
+        ),
+        None => Check::good(NAME, format!("{} is there", by.scheduler.name())),
+    }
+}
+
+/// Whether a user's systemd runs without a login.
+fn lingers(user: &str) -> bool {
+    Path::new("/var/lib/systemd/linger").join(user).exists()
 }
 
 /// Variables that count now.

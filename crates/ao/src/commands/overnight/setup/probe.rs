@@ -27,6 +27,8 @@ use crate::repo::Repo;
 
 /// With less a night of a small corpus would still end well, and the next one would not.
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
+/// A night writes the corpus beside itself, and what it keeps for replays and undo.
+const COPIES: u64 = 3;
 const MB: u64 = 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,6 +153,7 @@ fn knowledge(repo: &Repo) -> Check {
 
 fn disk(repo: &Repo) -> Check {
     let space = Disk::open(&repo.agents()).and_then(|disk| disk.space());
+    let wanted = FREE_BYTES_MIN.max(COPIES * bytes_beneath(&repo.agents()));
     match space {
         Err(error) => Check::bad("disk", error.to_string(), "see to it that .agents/ is there"),
         Ok(space) if space.is_read_only => Check::bad(
@@ -158,13 +161,32 @@ fn disk(repo: &Repo) -> Check {
             "the file system is mounted read-only",
             "mount it writable, or work in a copy",
         ),
-        Ok(space) if space.free_bytes < FREE_BYTES_MIN => Check::bad(
+        Ok(space) if space.free_bytes < wanted => Check::bad(
             "disk",
             format!("{} MB are free", space.free_bytes / MB),
-            format!("free some: at least {} MB are wanted", FREE_BYTES_MIN / MB),
+            format!("free some: at least {} MB are wanted", wanted / MB),
         ),
-        Ok(space) => Check::good("disk", format!("{} MB are free", space.free_bytes / MB)),
+        Ok(space) => Check::good(
+            "disk",
+            format!("{} MB are free, {} are wanted", space.free_bytes / MB, wanted / MB),
+        ),
     }
+}
+
+/// All that is there, links not followed.
+fn bytes_beneath(folder: &Path) -> u64 {
+    let mut bytes = 0;
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => waiting.push(entry.path()),
+                Ok(found) if found.is_file() => bytes += found.len(),
+                _ => {}
+            }
+        }
+    }
+    bytes
 }
 
 fn lock(repo: &Repo) -> Check {
@@ -183,10 +205,29 @@ fn settings(repo: &Repo, printer: &Printer) -> Check {
         .and_then(|folder| Ok((folder, harvest::configured(repo, printer)?)));
     match read {
         Ok((folder, _)) => {
-            Check::good("configuration", format!("the report goes to {}", folder.display()))
+            let shown = folder.display();
+            match may_be_written(&folder) {
+                Ok(()) => Check::good("configuration", format!("the report goes to {shown}")),
+                Err(error) => Check::bad(
+                    "configuration",
+                    format!("the report goes to {shown}, which cannot be written: {error}"),
+                    "name another in dream.report_dir, or make it yours",
+                ),
+            }
         }
         Err(failure) => Check::failed("configuration", &failure),
     }
+}
+
+/// Whether a file could be made in it, or in what it would be made in.
+fn may_be_written(folder: &Path) -> std::io::Result<()> {
+    let found = folder.ancestors().find(|above| above.symlink_metadata().is_ok());
+    let found = found.ok_or(std::io::ErrorKind::NotFound)?;
+    if !found.is_dir() {
+        return Err(std::io::ErrorKind::NotADirectory.into());
+    }
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    Ok(rustix::fs::access(found, access)?)
 }
 
 /// It was opened before anything else, as every command does; here it is only counted.
