@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
 use ao_night::System;
-use ao_night::setup::{At, Job, Machine, Origin};
+use ao_night::setup::{At, Job, Machine, Origin, Scheduler};
 
 use crate::failure::Failure;
 
@@ -64,7 +64,7 @@ fn pretended(machine: Machine) -> Machine {
 pub(super) fn job(
     root: &Path,
     at: At,
-    lacks: Option<&str>,
+    scheduler: Scheduler,
     machine: Machine,
 ) -> Result<(Job, Vec<String>), Failure> {
     let (path, dropped) = path(root)?;
@@ -83,7 +83,7 @@ pub(super) fn job(
         path,
         home: text("HOME", home.map(PathBuf::from).ok_or_else(|| unknown("HOME"))?)?,
         user: name.ok_or_else(|| unknown("USER"))?,
-        origin: if lacks.is_some() { Origin::Elsewhere } else { Origin::Here },
+        origin: if machine.is_of_this_system(scheduler) { Origin::Here } else { Origin::Elsewhere },
         distribution: std::env::var("WSL_DISTRO_NAME").ok().filter(|_| machine.is_wsl),
     };
     Ok((job, dropped))

@@ -150,7 +150,7 @@ pub(crate) fn run(
         })?,
         (None, None) => USUAL_TIME.parse().map_err(Failure::usage)?,
     };
-    let (job, dropped) = around::job(&root, at, choice.lacks, machine)?;
+    let (job, dropped) = around::job(&root, at, choice.scheduler, machine)?;
     let files = setup::files(choice.scheduler, &job)
         .map_err(|unfit| Failure::new(Exit::Preflight, unfit.why).hint(unfit.remedy))?;
     let edited = edit::edit(&root, &keys(arguments, &choice, at)?)?;

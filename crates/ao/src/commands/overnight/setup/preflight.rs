@@ -66,13 +66,15 @@ pub(super) struct StartedBy {
 
 fn scheduler(job: &Job, by: &StartedBy) -> Check {
     const NAME: &str = "scheduler";
-    let remedy = "use the files where that scheduler runs, or choose another with --scheduler auto";
+    let elsewhere =
+        "use the files where that scheduler runs, or choose another with --scheduler auto";
+    let here = "install or start it, or choose another with --scheduler auto";
     match by.lacks {
         // Somebody wants the files for another machine.
         Some(why) if !by.is_of_this_system => {
-            Check::doubt(NAME, format!("nothing here would start the night: {why}"), remedy)
+            Check::doubt(NAME, format!("nothing here would start the night: {why}"), elsewhere)
         }
-        Some(why) => Check::bad(NAME, format!("nothing here would start the night: {why}"), remedy),
+        Some(why) => Check::bad(NAME, format!("nothing here would start the night: {why}"), here),
         None if by.scheduler == Scheduler::Manual => {
             Check::good(NAME, "none: you start each night yourself")
         }
