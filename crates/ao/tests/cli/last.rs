@@ -111,15 +111,41 @@ fn a_night_that_had_inputs_and_did_no_work_is_not_called_done() {
     let told = assert_last(&night, &[], 1, "no-work");
     assert_eq!(told["unworked"], serde_json::json!(["8 entries", "1 pending learnings"]));
     assert!(what(&told).contains("not done: nothing was done with 8 entries"), "{told}");
-    // A source that cannot be read is one that nothing was done with.
+    // A source that is not there any more is one that nothing was done with, every night.
     let night = Night::with(3);
     night.harvest_from(1, |_| ("learnings/a.md".into(), learning(70)));
-    fs::remove_dir_all(night.aside.path().join("other/.agents")).unwrap();
-    let told = night.run(&[]);
-    if told.code == 0 {
+    fs::remove_dir_all(night.aside.path().join("other")).unwrap();
+    for _ in 0..2 {
+        night.run(&[]).expect(0);
         let told = assert_last(&night, &[], 1, "no-work");
         assert_eq!(told["unworked"], serde_json::json!(["1 repositories to harvest"]));
     }
+    // One that is empty was read.
+    fs::create_dir_all(night.aside.path().join("other/.agents/learnings")).unwrap();
+    night.run(&[]).expect(0);
+    assert_last(&night, &[], 0, "done");
+}
+
+/// There was something to read and nothing to do; then nothing had even changed; and a repository that has
+/// nothing has nothing to do either. All three happened.
+#[test]
+fn a_night_with_nothing_to_do_has_happened() {
+    let night = Night::with(3);
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(
+        what(&told).starts_with("3 entries were gone through, and nothing was to do"),
+        "{told}"
+    );
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    night.run(&[]).expect(0);
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(what(&told).starts_with("nothing had changed since run"), "{told}");
+    let empty = Night::with(0);
+    empty.run(&[]).expect(0);
+    let told = assert_last(&empty, &[], 0, "done");
+    assert!(what(&told).starts_with("0 entries were gone through"), "{told}");
 }
 
 #[test]

@@ -71,6 +71,8 @@ mod notify;
 mod packet;
 mod prune;
 mod receipts;
+mod receipts_crash;
+mod receipts_places;
 mod redact;
 mod replay;
 mod replay_council;
