@@ -223,6 +223,9 @@ pub struct ReceiptOpen {
     pub began: String,
     /// What it began with, as far as that was known.
     pub inputs: ReceiptInputs,
+    /// Why it ended, where it came to its end and its receipt could not be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -173,6 +173,22 @@ impl Custody {
         self.set_head(&head)
     }
 
+    /// Of a run that came to its end and has no receipt: why, as far as that can be written down.
+    pub(crate) fn ended(&self, run_id: &str, cause: &str) -> io::Result<()> {
+        let Some(mut head) = self.head()? else { return Ok(()) };
+        for open in head.open.iter_mut().filter(|open| open.run_id == run_id) {
+            open.cause = Some(cause.to_owned());
+        }
+        self.set_head(&head)
+    }
+
+    /// Of a run that was not begun after all: it has left nothing.
+    pub(crate) fn forget(&self, run_id: &str) -> io::Result<()> {
+        let Some(mut head) = self.head()? else { return Ok(()) };
+        head.open.retain(|open| open.run_id != run_id);
+        self.set_head(&head)
+    }
+
     pub(super) fn empty(&self) -> ReceiptHead {
         ReceiptHead {
             schema_version: SchemaVersion,

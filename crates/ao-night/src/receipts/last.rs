@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::chain::{Line, Sealed, known, lines, read};
 use super::custody::{Custody, Kept};
 use super::mend::torn;
+use super::told::end_of;
 use crate::output::Output;
 
 /// What is to be known of the machine.
@@ -154,8 +155,20 @@ fn cut_off(open: &ao_contract::ReceiptOpen, around: &Around) -> Last {
     };
     if summary.as_ref().is_some_and(is_over) {
         let when = format!("No: run {} ended, and its receipt was not written", open.run_id);
-        let what = "the log of the run says why; the next start writes it";
+        let why = open.cause.as_deref().map(ao_tree::shown);
+        let why = why.unwrap_or_else(|| "it was killed before, or could not write it".into());
+        let what = format!("{why}; the next start writes it");
         return Last::new(Outcome::NoReceipt, when, what);
+    }
+    if let Some(cause) = open.cause.as_deref() {
+        let when = format!("No: run {} began {} and failed", open.run_id, open.began);
+        let cause = ao_tree::shown(cause);
+        return match end_of(&cause) {
+            ReceiptEnd::DiskFull => {
+                Last::new(Outcome::DiskFull, when, format!("the disk was full: {cause}"))
+            }
+            _ => Last::new(Outcome::Failed, when, format!("it failed: {cause}")),
+        };
     }
     let booted = SignedDuration::try_from(around.uptime)
         .ok()

@@ -17,7 +17,7 @@ pub use chain::{FILE, Line, Lines, Sealed, lines, read};
 pub use custody::{Custody, KEY_BYTES};
 pub use last::{Around, Last, Outcome, last};
 pub(crate) use mend::mend;
-pub(crate) use told::{began_with, of_cut_off, of_lost, of_summary};
+pub(crate) use told::{began_with, of_cut_off, of_lost, of_summary, with_cause};
 pub use verify::{Finding, Verified, What, verify};
 
 /// Where the file is, beneath the repository.

@@ -78,6 +78,14 @@ pub(crate) fn of_cut_off(
     }
 }
 
+/// Of a run that said outside of the repository why it ended.
+pub(crate) fn with_cause(receipt: Receipt, cause: Option<String>) -> Receipt {
+    match cause {
+        Some(cause) => Receipt { ended_by: Some(end_of(&cause)), cause: Some(cause), ..receipt },
+        None => receipt,
+    }
+}
+
 /// Of a run that began and left nothing else.
 pub(crate) fn of_lost(open: &ReceiptOpen, history: &[HistoryLine]) -> Receipt {
     let commits = commits(&open.run_id, history);
@@ -111,15 +119,22 @@ fn milliseconds(took: Duration) -> u64 {
     u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Why a run failed, by its own words.
+pub(super) fn end_of(why: &str) -> ReceiptEnd {
+    match why {
+        why if FULL.iter().any(|word| why.contains(word)) => ReceiptEnd::DiskFull,
+        why if why.starts_with("it was cut off") => ReceiptEnd::CutOff,
+        why if why.starts_with("ended by ") => ReceiptEnd::Signal,
+        _ => ReceiptEnd::Failure,
+    }
+}
+
 fn end(summary: &Summary) -> (Option<ReceiptEnd>, Option<String>) {
     let is_out_of_time = summary.budget_exhausted == Some(true);
     if let Some(why) = &summary.failure_reason {
-        let end = match why {
-            why if FULL.iter().any(|word| why.contains(word)) => ReceiptEnd::DiskFull,
-            why if why.starts_with("it was cut off") => ReceiptEnd::CutOff,
-            why if why.starts_with("ended by ") => ReceiptEnd::Signal,
-            _ if is_out_of_time => ReceiptEnd::Time,
-            _ => ReceiptEnd::Failure,
+        let end = match end_of(why) {
+            ReceiptEnd::Failure if is_out_of_time => ReceiptEnd::Time,
+            end => end,
         };
         return (Some(end), Some(why.clone()));
     }

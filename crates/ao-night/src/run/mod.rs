@@ -285,7 +285,8 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         inputs,
     };
     run.begin_receipt();
-    run.write_summary().map_err(StartError::io("write the first summary"))?;
+    let first = run.write_summary().inspect_err(|_| run.forget_receipt());
+    first.map_err(StartError::io("write the first summary"))?;
     if run.is_resumed {
         // Now that no summary names them.
         let run_id = run.summary.run_id.clone();

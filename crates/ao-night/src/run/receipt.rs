@@ -24,10 +24,20 @@ impl Run<'_> {
             output_dir: self.output.dir.to_string_lossy().into_owned(),
             began: self.summary.started_at.clone(),
             inputs: self.inputs.clone(),
+            cause: None,
             extra: Extra::new(),
         });
         if let Err(error) = begun {
             self.log(&format!("that the run began could not be written down: {error}"));
+        }
+    }
+
+    /// It was not begun after all.
+    pub(super) fn forget_receipt(&self) {
+        if let Receipts::Sealed(custody) = &self.receipts
+            && let Err(error) = custody.forget(&self.summary.run_id)
+        {
+            self.log(&format!("that the run was not begun could not be written down: {error}"));
         }
     }
 
@@ -46,6 +56,14 @@ impl Run<'_> {
         };
         if let Some(trouble) = &trouble {
             self.log(trouble);
+        }
+        if let (Some(trouble), Receipts::Sealed(custody)) = (&trouble, &self.receipts) {
+            let failure = self.summary.failure_reason.as_deref();
+            let cause = failure.map_or_else(|| trouble.clone(), |why| format!("{why}; {trouble}"));
+            // What lies elsewhere may have room where the repository has none.
+            if let Err(error) = custody.ended(&self.summary.run_id, &cause) {
+                self.log(&format!("nor could that be written down elsewhere: {error}"));
+            }
         }
         trouble
     }
@@ -135,7 +153,10 @@ fn missing(
     for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
         let Some(summary) = output.summary() else { continue };
         let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
-        write(receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history))?;
+        let receipt = receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history);
+        let cause =
+            open.iter().find(|open| open.run_id == *run).and_then(|open| open.cause.clone());
+        write(receipts::with_cause(receipt, cause))?;
     }
     Ok(notes)
 }

@@ -1,6 +1,7 @@
 //! Whether last night happened, and why not.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -177,4 +178,45 @@ fn a_receipt_without_a_seal_of_this_machine_proves_nothing() {
     }
     fs::write(&path, &line).unwrap();
     assert_last(&night, &[], 0, "done");
+}
+
+/// The disk of the repository is filled while the night is at work; the home is on another one.
+#[test]
+fn a_night_that_found_the_disk_full_says_so() {
+    const SCRIPT: &str = r#"
+        mount --make-rprivate / && mount -t tmpfs -o size=4m none "$1/.agents" || exit 99
+        cp -r "$1/seed/." "$1/.agents/" && cd "$1" && go="$2"; ao="$3"
+        AO_NIGHT_FAULT=wait-reduce AO_NIGHT_GO="$go" "$ao" overnight start --no-keep-awake >/dev/null 2>start.err &
+        while [ ! -e "${go%.*}.reduce" ]; do sleep 0.02; done
+        dd if=/dev/zero of=.agents/filler bs=4096 2>/dev/null
+        : >"$go"
+        wait $!; echo "start $?"
+        "$ao" --json overnight last >full.json; echo "last $?"
+        rm .agents/filler "$go"
+        "$ao" overnight start --no-keep-awake >/dev/null 2>&1; echo "next $?"
+        cp .agents/overnight/receipts.jsonl . && "$ao" overnight verify >verify.txt; echo "verify $?"
+    "#;
+    let is_root =
+        || Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|it| it.success());
+    if !is_root() {
+        crate::setup_files::skipped("a disk of its own needs root and mount namespaces");
+        return;
+    }
+    let night = Night::with_copies();
+    let root = night.repo.root();
+    fs::rename(night.repo.agents(), root.join("seed")).unwrap();
+    fs::create_dir(night.repo.agents()).unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", SCRIPT, "sh"]).arg(root).arg(night.aside.path().join("go.on"));
+    command.arg(env!("CARGO_BIN_EXE_ao"));
+    let path = "/usr/sbin:/usr/bin:/sbin:/bin";
+    let ended = command.env_clear().env("HOME", root).env("PATH", path).output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(told, "start 1\nlast 1\nnext 0\nverify 0\n", "{ended:?}");
+    let full = crate::night::json_of(&root.join("full.json"));
+    assert_eq!(full["outcome"], "disk-full", "{full:#}");
+    assert!(what(&full).contains("No space left"), "{full:#}");
+    let receipts = fs::read_to_string(root.join("receipts.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(receipts.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["status"], &first["ended_by"]), (&"failed".into(), &"disk-full".into()));
 }

@@ -74,8 +74,6 @@ fn a_night_leaves_a_receipt_of_what_it_began_with_and_did() {
     assert_eq!((&work["merged"], &work["kept"]), (&1.into(), &1.into()), "{first:#}");
     assert_eq!((&work["promoted"], &work["judged"]), (&1.into(), &1.into()), "{first:#}");
     assert_eq!((&first["status"], &first["exit"]), (&"done".into(), &0.into()));
-    // There is no bd here: that is a soft failure, and one that the exit code tells of only if it is to.
-    assert_eq!(first["degraded"], serde_json::json!(["bead-sync"]));
     let run = first["run_id"].as_str().unwrap();
     assert_eq!(work["commits"][0]["id"], format!("{run}-iter-1"));
     for line in &all {
@@ -89,6 +87,22 @@ fn a_night_leaves_a_receipt_of_what_it_began_with_and_did() {
     let told = verify(&night).expect(0).json();
     assert_eq!((&told["receipts"], &told["holds"]), (&2.into(), &true.into()));
     assert_eq!(last(&night).expect(0).json()["outcome"], "done");
+}
+
+/// What failed softly is named, and the exit code is the one that the process ended with: there is no bd here.
+#[test]
+fn a_receipt_has_the_exit_code_that_there_was() {
+    let night = Night::with_copies();
+    for (more, code) in [(&[][..], 0), (&["--strict-exit"][..], 3)] {
+        night.run(&[more, &["--full"]].concat()).expect(code);
+        let of_it = receipt(lines(&night).last().unwrap());
+        assert_eq!(of_it["exit"], code, "{of_it:#}");
+        assert_eq!(of_it["degraded"], serde_json::json!(["bead-sync"]));
+        let told = night.repo.run(&["overnight", "last"]).expect(0).stdout;
+        assert!(told.contains("failed softly: bead-sync"), "{told}");
+    }
+    let held = night.held_at("reduce", &["--full"]).signal("TERM").expect(1);
+    assert_eq!(receipt(lines(&night).last().unwrap())["exit"], held.code);
 }
 
 #[test]
