@@ -14,12 +14,13 @@ pub(super) fn check(
     open: &BTreeSet<&str>,
     found: &mut Verified,
 ) {
-    let mut told: BTreeMap<&str, (&str, Written)> = BTreeMap::new();
+    // Two machines whose nights begin at one second give their runs one id.
+    let mut told: BTreeMap<&str, Vec<(&str, Written)>> = BTreeMap::new();
     let mut runs = BTreeSet::new();
     for Told { receipt, written, .. } in receipts {
         runs.insert(receipt.run_id.as_str());
         for commit in &receipt.work.commits {
-            told.insert(&commit.id, (&commit.record_hash, *written));
+            told.entry(&commit.id).or_default().push((&commit.record_hash, *written));
         }
     }
     let first = receipts.iter().map(|told| told.receipt.began.as_str()).min();
@@ -28,7 +29,7 @@ pub(super) fn check(
         let Some(run) = run_of(&line.id) else { continue };
         let id = ao_tree::shown(&line.id);
         match told.remove(line.id.as_str()) {
-            Some((hash, _)) if hash == line.record_hash => {}
+            Some(told) if told.iter().any(|(hash, _)| *hash == line.record_hash) => {}
             Some(_) => {
                 let why =
                     format!("commit {id} is another one than the receipt of its run tells of");
@@ -47,8 +48,8 @@ pub(super) fn check(
         }
     }
     let mut away = 0;
-    for (id, (_, written)) in told {
-        if written == Written::Elsewhere {
+    for (id, told) in told {
+        if told.iter().all(|(_, written)| *written == Written::Elsewhere) {
             away += 1;
             continue;
         }
