@@ -17,7 +17,7 @@ pub(crate) fn lines(night: &Night) -> Vec<String> {
 }
 
 pub(crate) fn put(night: &Night, lines: &[String]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     night.repo.write(FILE, &text);
 }
 
@@ -118,9 +118,19 @@ fn a_dry_run_leaves_none_and_spoils_none() {
     verify(&night).expect(0);
     let run = receipt(&lines(&night)[0])["run_id"].as_str().unwrap().to_owned();
     let moved = night.latest(&format!("{run}/summary.json"));
-    let edited = fs::read_to_string(&moved).unwrap().replace("\"edits\": ", "\"edits\": 1");
-    fs::write(moved, edited).unwrap();
-    assert_eq!(found(&verify(&night).expect(5)), ["1 summary-changed"]);
+    let text = fs::read_to_string(&moved).unwrap();
+    // Also what says the same in another way.
+    for edited in [
+        text.replace("\"edits\": ", "\"edits\": 1"),
+        text.replacen("\"done\"", "\"done\" ", 1),
+        format!("{text}\n"),
+    ] {
+        assert_ne!(edited, text);
+        fs::write(&moved, edited).unwrap();
+        assert_eq!(found(&verify(&night).expect(5)), ["1 summary-changed"]);
+    }
+    fs::write(&moved, text).unwrap();
+    verify(&night).expect(0);
 }
 
 #[test]
@@ -257,6 +267,10 @@ fn a_chain_that_was_written_anew_with_another_key_is_not_believed() {
     put(&night, &forged);
     let told = verify(&night).expect(5);
     assert!(found(&told).contains(&"3 changed".to_owned()), "{told}");
+    // One in the middle: the line that follows it was sealed here, and names another.
+    let one = [all[0].clone(), forged[1].clone(), all[2].clone()];
+    put(&night, &one);
+    assert_eq!(found(&verify(&night).expect(5))[0], "2 changed");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_repository_that_was_moved_keeps_its_receipts() {
     machine.unalarmed(&old, 0, "");
     // It is watched as before.
     let text = fs::read_to_string(receipts_of(&new)).unwrap();
-    let cut = text.lines().take(2).map(|line| format!("{line}\n")).collect::<String>();
+    let cut = text.lines().take(2).flat_map(|line| [line, "\n"]).collect::<String>();
     fs::write(receipts_of(&new), cut).unwrap();
     assert_eq!(found(&machine.verify(&new).expect(5))[0], "3 removed");
 }
@@ -231,7 +231,7 @@ fn a_clone_has_the_receipts_and_not_the_rest() {
     fs::remove_file(summary).unwrap();
     assert_eq!(found(&machine.verify(&other).expect(5)), ["3 summary-removed"]);
     let text = fs::read_to_string(receipts_of(&other)).unwrap();
-    let cut = text.lines().take(2).map(|line| format!("{line}\n")).collect::<String>();
+    let cut = text.lines().take(2).flat_map(|line| [line, "\n"]).collect::<String>();
     fs::write(receipts_of(&other), cut).unwrap();
     assert_eq!(found(&machine.verify(&other).expect(5))[0], "3 removed");
 }
