@@ -72,6 +72,7 @@ mod packet;
 mod prune;
 mod receipts;
 mod receipts_crash;
+mod receipts_night;
 mod receipts_places;
 mod redact;
 mod replay;
