@@ -35,9 +35,12 @@ pub struct Receipt {
     pub work: ReceiptWork,
     /// `done` or `failed`.
     pub status: RunStatus,
-    /// The exit code, 3 where something failed softly; absent if it was cut off.
+    /// The exit code that the process ended with; absent if it was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<u8>,
+    /// What failed softly, by the name of its step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
     /// Why it ended otherwise than by having done everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<ReceiptEnd>,
@@ -197,6 +200,9 @@ pub struct ReceiptHead {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = HASH))]
     pub last: Option<String>,
+    /// The number of the first receipt that was written at this place: those before it came with the file.
+    #[serde(default = "first")]
+    pub since: u64,
     /// The runs that began and have no receipt yet, oldest first.
     #[serde(default)]
     pub open: Vec<ReceiptOpen>,
@@ -217,7 +223,14 @@ pub struct ReceiptOpen {
     pub began: String,
     /// What it began with, as far as that was known.
     pub inputs: ReceiptInputs,
+    /// Why it ended, where it came to its end and its receipt could not be written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+fn first() -> u64 {
+    1
 }

@@ -146,6 +146,20 @@ pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
     }
 }
 
+/// Takes away what a file has after so many bytes, durably: what a crash left of a line. A link is not followed.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn cut_end(path: &Path, length: u64) -> io::Result<()> {
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+    }
+    let file = File::options().write(true).open(path)?;
+    if file.metadata()?.len() < length {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file is shorter than that"));
+    }
+    file.set_len(length)?;
+    file.sync_all()
+}
+
 /// Appends one line to a log without waiting for the disk: it is written often, and what a crash takes
 /// of it is the last moment. A log that grew to `bytes_max` is put aside first, over the one before it.
 #[expect(clippy::disallowed_methods, reason = "this is the room that writes")]

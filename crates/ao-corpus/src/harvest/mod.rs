@@ -25,7 +25,7 @@ use crate::taken::Ledger;
 use crate::whereabouts::Whereabouts;
 use take::{HASH, Skip, Taker};
 
-pub use source::{Own, Source, SourceForm, drafts, find, hub};
+pub use source::{Own, Source, SourceForm, drafts, find, hub, missing};
 
 /// What is read of another corpus.
 const FOLDERS: [&str; 3] = ["learnings", "patterns", "findings"];

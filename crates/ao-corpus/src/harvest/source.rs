@@ -145,6 +145,18 @@ pub fn find(folder: &Path, own: &Own) -> Result<Vec<Source>, String> {
     Ok(repos.iter().map(|repo| source(repo, &asked, own)).collect())
 }
 
+/// A place that was named and cannot be looked into, for this reason.
+pub fn missing(place: &Path, why: String) -> Source {
+    let name = place.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    Source {
+        repo: shown(&name),
+        shown: shown(&place.to_string_lossy()),
+        agents: place.join(AGENTS),
+        form: SourceForm::Corpus,
+        refused: Some(why),
+    }
+}
+
 /// The corpus at a place that is not a repository, such as a user's own.
 pub fn hub(agents: &Path, own: &Own) -> Source {
     let above = agents.parent().unwrap_or(agents);

@@ -7,7 +7,7 @@ use ao_contract::{Receipt, ReceiptHead};
 use ao_vault::{Ansi, out, redactor};
 use serde_json::Value;
 
-use super::custody::Custody;
+use super::custody::{Custody, Kept, Known};
 use super::hash;
 
 /// Beneath `overnight/`.
@@ -46,8 +46,8 @@ pub struct Line {
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
     pub lines: Vec<Line>,
-    /// The last one was not written to its end.
-    pub is_cut: bool,
+    /// What follows the last end of a line, if something does.
+    pub unended: Option<Vec<u8>>,
 }
 
 /// The bytes of the file; `None` if there is none. What is not a plain file is not opened.
@@ -69,7 +69,8 @@ pub fn read(state: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// Reads the lines one by one; whoever has no key cannot check a seal.
 pub fn lines(bytes: &[u8], custody: Option<&Custody>) -> Lines {
-    let is_cut = !bytes.is_empty() && !bytes.ends_with(b"\n");
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let unended = bytes.get(end..).filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec);
     let whole = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     if bytes.is_empty() {
         return Lines::default();
@@ -85,7 +86,7 @@ pub fn lines(bytes: &[u8], custody: Option<&Custody>) -> Lines {
         };
         Line { at: nth + 1, hash: hash(line), sealed, receipt }
     });
-    Lines { lines: lines.collect(), is_cut }
+    Lines { lines: lines.collect(), unended }
 }
 
 fn parse(line: &[u8]) -> Result<Receipt, String> {
@@ -103,35 +104,54 @@ fn is_sealed(line: &[u8], custody: &Custody) -> bool {
     std::str::from_utf8(seal).is_ok_and(|seal| custody.is_seal(body, seal))
 }
 
+/// Whether its seal is right, or of a key that cannot be asked.
+pub(super) fn is_trusted(line: &Line) -> bool {
+    line.receipt.is_ok() && matches!(line.sealed, Sealed::Right | Sealed::Other)
+}
+
+pub(super) fn trusted(all: &Lines) -> impl DoubleEndedIterator<Item = (&Line, &Receipt)> {
+    let whole = all.lines.iter().filter(|line| is_trusted(line));
+    whole.filter_map(|line| Some((line, line.receipt.as_ref().ok()?)))
+}
+
 /// Where the next receipt goes on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Base {
-    count: u64,
-    last: Option<String>,
+pub(super) struct Base {
+    pub(super) count: u64,
+    pub(super) last: Option<String>,
 }
 
 impl Base {
-    fn is_followed_by(&self, line: &Line, receipt: &Receipt) -> bool {
-        let is_sealed = matches!(line.sealed, Sealed::Right | Sealed::Other);
-        is_sealed
+    pub(super) fn is_followed_by(&self, line: &Line, receipt: &Receipt) -> bool {
+        is_trusted(line)
             && Some(receipt.number) == self.count.checked_add(1)
             && receipt.previous == self.last
     }
 }
 
+/// The head of these lines: the one of this place, or of the place where the repository or its copy was.
+pub(super) fn known(
+    all: &Lines,
+    head: Option<&ReceiptHead>,
+    custody: Option<&Custody>,
+) -> Option<Known> {
+    let last = trusted(all).max_by_key(|(_, receipt)| receipt.number);
+    let here = |head: &ReceiptHead| Known { head: head.clone(), kept: Kept::Here };
+    let elsewhere = || {
+        let (line, receipt) = last?;
+        custody?.elsewhere(receipt.number, &line.hash)
+    };
+    head.filter(|head| head.count > 0 || last.is_none()).map(here).or_else(elsewhere)
+}
+
 /// From the head, and from what follows it as it should: a line that was written before its head was, or
 /// that another machine wrote. A file that says otherwise is not believed.
-fn base(lines: &Lines, head: Option<&ReceiptHead>, custody: Option<&Custody>) -> Base {
+pub(super) fn base(lines: &Lines, head: Option<&ReceiptHead>, custody: Option<&Custody>) -> Base {
     let is_known = |line: &&Line| line.sealed != Sealed::Wrong;
     let known = lines.lines.iter().filter(is_known);
     let known = known.filter_map(|line| Some((line, line.receipt.as_ref().ok()?)));
-    let moved = || {
-        let (line, receipt) = known.clone().next_back()?;
-        custody?.moved(receipt.number, &line.hash)
-    };
-    let head = head.filter(|head| head.count > 0).cloned().or_else(moved);
-    let mut base = match &head {
-        Some(head) => Base { count: head.count, last: head.last.clone() },
+    let mut base = match self::known(lines, head, custody) {
+        Some(Known { head, .. }) => Base { count: head.count, last: head.last },
         // Nothing is known but the file.
         None => known.clone().next_back().map_or_else(Base::default, |(line, receipt)| Base {
             count: receipt.number,
@@ -166,44 +186,16 @@ pub(crate) fn append(
     receipt.previous = base.last;
     receipt.key = custody.map(Custody::id);
     let line = sealed(&receipt, custody)?;
-    let cut = there.lines.last().filter(|line| there.is_cut && line.receipt.is_err());
-    match (cut, bytes) {
-        // What a crash left of a line is no line.
-        (Some(_), Some(mut bytes)) => {
-            let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            bytes.truncate(end);
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-            out::replace_file(&path, &redactor().bytes(&bytes, Ansi::Keep))?;
-        }
-        _ => out::append_line(&path, &redactor().text(&line, Ansi::Keep))?,
-    }
+    out::append_line(&path, &redactor().text(&line, Ansi::Keep))?;
     crate::iteration::fault("receipt-head").map_err(io::Error::other)?;
     let Some(custody) = custody else { return Ok(()) };
     let mut head = head.unwrap_or_else(|| custody.empty());
+    if head.count == 0 {
+        head.since = receipt.number;
+    }
     head.count = receipt.number;
     head.last = Some(hash(line.as_bytes()));
     head.open.retain(|open| open.run_id != receipt.run_id);
-    custody.set_head(&head)
-}
-
-/// Moves the head on to a line that was written before its head was.
-pub(crate) fn catch_up(state: &Path, custody: &Custody) -> io::Result<()> {
-    let Some(mut head) = custody.head()? else { return Ok(()) };
-    let bytes = match read(state) {
-        Ok(bytes) => bytes.unwrap_or_default(),
-        Err(_) => return Ok(()),
-    };
-    let all = lines(&bytes, Some(custody));
-    let base = base(&all, Some(&head), Some(custody));
-    if base.count <= head.count || head.count == 0 && base.last.is_none() {
-        return Ok(());
-    }
-    let of_run = |line: &&Line| Some(&line.hash) == base.last.as_ref();
-    let run = all.lines.iter().find(of_run).and_then(|line| line.receipt.as_ref().ok());
-    head.open.retain(|open| run.is_none_or(|run| run.run_id != open.run_id));
-    head.count = base.count;
-    head.last = base.last;
     custody.set_head(&head)
 }
 

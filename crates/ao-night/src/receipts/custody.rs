@@ -27,6 +27,23 @@ pub struct Custody {
     key: [u8; KEY_BYTES],
 }
 
+/// What is known of a file of receipts outside of it.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) head: ReceiptHead,
+    pub(super) kept: Kept,
+}
+
+/// For which place a head is kept, and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Here,
+    /// Its receipts are there no more: the repository was moved.
+    Moved,
+    /// They are still there: this is a copy or a clone.
+    Copied,
+}
+
 impl std::fmt::Debug for Custody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Custody").field("folder", &self.folder).finish_non_exhaustive()
@@ -94,7 +111,7 @@ impl Custody {
         self.seal(ID_OF).chars().take(ID_CHARS).collect()
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         let name: String = super::hash(self.root.as_bytes()).chars().take(ID_CHARS).collect();
         self.folder.join(format!("{name}.json"))
     }
@@ -105,17 +122,40 @@ impl Custody {
         Ok(head.filter(|head| head.repo_root == self.root))
     }
 
-    /// A head of another place that ends as this file does: the repository was moved or copied.
-    pub(super) fn moved(&self, count: u64, last: &str) -> Option<ReceiptHead> {
+    /// A head of another place that ends as this file does.
+    pub(super) fn elsewhere(&self, count: u64, last: &str) -> Option<Known> {
         let entries = std::fs::read_dir(&self.folder).ok()?;
         let heads = entries.take(HEADS_MAX).filter_map(|entry| {
             let path = entry.ok()?.path();
             let is_head = path.extension().is_some_and(|ending| ending == "json");
             is_head.then(|| read_head(&path).ok().flatten()).flatten()
         });
-        let mut same =
-            heads.filter(|head| head.count == count && head.last.as_deref() == Some(last));
-        same.next()
+        let is_same = |head: &ReceiptHead| {
+            let is_other = head.repo_root != self.root;
+            is_other && head.count == count && head.last.as_deref() == Some(last)
+        };
+        let mut copied = None;
+        for head in heads.filter(is_same) {
+            let file = Path::new(&head.repo_root).join(super::STATE).join(super::FILE);
+            if std::fs::symlink_metadata(file).is_err() {
+                return Some(Known { head, kept: Kept::Moved });
+            }
+            copied = Some(Known { head, kept: Kept::Copied });
+        }
+        copied
+    }
+
+    /// Makes the head of a repository that was moved here this one's. Its old place may be another's one day.
+    pub(super) fn adopt(&self, mut head: ReceiptHead) -> io::Result<()> {
+        let old = Self { folder: self.folder.clone(), root: head.repo_root.clone(), key: self.key };
+        for open in &mut head.open {
+            if let Ok(inner) = Path::new(&open.output_dir).strip_prefix(&head.repo_root) {
+                open.output_dir = Path::new(&self.root).join(inner).to_string_lossy().into_owned();
+            }
+        }
+        head.repo_root.clone_from(&self.root);
+        self.set_head(&head)?;
+        ao_tree::remove_cache(&old.path())
     }
 
     pub(super) fn set_head(&self, head: &ReceiptHead) -> io::Result<()> {
@@ -133,12 +173,29 @@ impl Custody {
         self.set_head(&head)
     }
 
+    /// Of a run that came to its end and has no receipt: why, as far as that can be written down.
+    pub(crate) fn ended(&self, run_id: &str, cause: &str) -> io::Result<()> {
+        let Some(mut head) = self.head()? else { return Ok(()) };
+        for open in head.open.iter_mut().filter(|open| open.run_id == run_id) {
+            open.cause = Some(cause.to_owned());
+        }
+        self.set_head(&head)
+    }
+
+    /// Of a run that was not begun after all: it has left nothing.
+    pub(crate) fn forget(&self, run_id: &str) -> io::Result<()> {
+        let Some(mut head) = self.head()? else { return Ok(()) };
+        head.open.retain(|open| open.run_id != run_id);
+        self.set_head(&head)
+    }
+
     pub(super) fn empty(&self) -> ReceiptHead {
         ReceiptHead {
             schema_version: SchemaVersion,
             repo_root: self.root.clone(),
             count: 0,
             last: None,
+            since: 1,
             open: Vec::new(),
             extra: Extra::new(),
         }

@@ -1,5 +1,6 @@
 //! Whether last night really happened, and if not, why, as far as it can be seen.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -7,8 +8,10 @@ use ao_contract::{Receipt, ReceiptEnd, ReceiptInputs, ReceiptWork, RunStatus, fo
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::chain::{Line, Sealed, lines, read};
-use super::custody::Custody;
+use super::chain::{Line, Sealed, known, lines, read};
+use super::custody::{Custody, Kept};
+use super::mend::torn;
+use super::told::end_of;
 use crate::output::Output;
 
 /// What is to be known of the machine.
@@ -90,11 +93,15 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
         Err(error) => return doubt(format!("their head cannot be read: {error}")),
     };
     let all = lines(&bytes, custody);
+    // Of a repository that was moved, what was known where it was.
+    let moved = known(&all, head.as_ref(), custody).filter(|known| known.kept == Kept::Moved);
+    let head = moved.map(|known| known.head).or(head);
     // A line that this key did not seal may have been written by anybody.
     let whole = |line: &&Line| line.receipt.is_ok() && line.sealed == Sealed::Right;
     let newest = all.lines.iter().rfind(|line| whole(line));
     let count = newest.and_then(|line| Some(line.receipt.as_ref().ok()?.number)).unwrap_or(0);
-    if all.lines.last().is_some_and(|line| !whole(&line) && !all.is_cut) {
+    let is_torn = torn(&all, head.as_ref(), custody).is_some();
+    if all.lines.last().is_some_and(|line| !whole(&line) && !is_torn) {
         let why = "the last line was not sealed here: it was changed, appended by hand, or is another machine's";
         return doubt(why.into());
     }
@@ -148,8 +155,20 @@ fn cut_off(open: &ao_contract::ReceiptOpen, around: &Around) -> Last {
     };
     if summary.as_ref().is_some_and(is_over) {
         let when = format!("No: run {} ended, and its receipt was not written", open.run_id);
-        let what = "the log of the run says why; the next start writes it";
+        let why = open.cause.as_deref().map(ao_tree::shown);
+        let why = why.unwrap_or_else(|| "it was killed before, or could not write it".into());
+        let what = format!("{why}; the next start writes it");
         return Last::new(Outcome::NoReceipt, when, what);
+    }
+    if let Some(cause) = open.cause.as_deref() {
+        let when = format!("No: run {} began {} and failed", open.run_id, open.began);
+        let cause = ao_tree::shown(cause);
+        return match end_of(&cause) {
+            ReceiptEnd::DiskFull => {
+                Last::new(Outcome::DiskFull, when, format!("the disk was full: {cause}"))
+            }
+            _ => Last::new(Outcome::Failed, when, format!("it failed: {cause}")),
+        };
     }
     let booted = SignedDuration::try_from(around.uptime)
         .ok()
@@ -194,7 +213,7 @@ fn told(receipt: &Receipt, around: &Around) -> Last {
     let word = if outcome.has_happened() { "Yes" } else { "No" };
     let when = format!("{word}: run {run} ended {finished}{ago}{took}");
     let mut what = match outcome {
-        Outcome::Done => did(&receipt.work),
+        Outcome::Done => did(receipt),
         Outcome::NoWork => {
             format!("it is not done: nothing was done with {}", unworked.join(", "))
         }
@@ -209,22 +228,29 @@ fn told(receipt: &Receipt, around: &Around) -> Last {
     Last { receipt: Some(receipt.clone()), unworked, ..Last::new(outcome, when, what) }
 }
 
-/// What it did, in a line.
-fn did(work: &ReceiptWork) -> String {
-    if let Some(since) = &work.unchanged_since {
-        let packets = work.packets;
-        return format!("nothing had changed since run {since}; {packets} packets for the morning");
+/// What it did, in a line, and what of it failed softly.
+fn did(Receipt { work, inputs, degraded, .. }: &Receipt) -> String {
+    let mut text = match &work.unchanged_since {
+        Some(since) => format!("nothing had changed since run {since}"),
+        None if work.edits == 0 => {
+            format!(
+                "{} entries were gone through, and nothing was to do",
+                inputs.entries.unwrap_or(0)
+            )
+        }
+        None => format!(
+            "{} edits in {} commits: {} merged, {} archived, {} promoted, {} harvested",
+            work.edits, work.kept, work.merged, work.archived, work.promoted, work.harvested
+        ),
+    };
+    let _ = write!(text, "; {} packets for the morning", work.packets);
+    if !inputs.runners.is_empty() {
+        let _ = write!(text, "; {} of {} runners answered", work.answered, inputs.runners.len());
     }
-    format!(
-        "{} edits in {} commits: {} merged, {} archived, {} promoted, {} harvested; {} packets for the morning",
-        work.edits,
-        work.kept,
-        work.merged,
-        work.archived,
-        work.promoted,
-        work.harvested,
-        work.packets
-    )
+    if !degraded.is_empty() {
+        let _ = write!(text, "; failed softly: {}", ao_tree::shown(&degraded.join(", ")));
+    }
+    text
 }
 
 /// The inputs that were there and that nothing was done with.

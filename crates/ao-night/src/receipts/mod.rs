@@ -8,15 +8,20 @@
 mod chain;
 mod custody;
 mod last;
+mod mend;
 mod told;
 mod verify;
 
+pub(crate) use chain::append;
 pub use chain::{FILE, Line, Lines, Sealed, lines, read};
-pub(crate) use chain::{append, catch_up};
 pub use custody::{Custody, KEY_BYTES};
 pub use last::{Around, Last, Outcome, last};
-pub(crate) use told::{began_with, of_cut_off, of_lost, of_summary};
+pub(crate) use mend::mend;
+pub(crate) use told::{began_with, of_cut_off, of_lost, of_summary, with_cause};
 pub use verify::{Finding, Verified, What, verify};
+
+/// Where the file is, beneath the repository.
+const STATE: &str = ".agents/overnight";
 
 /// What becomes of the receipt of a run.
 #[derive(Debug)]

@@ -50,6 +50,7 @@ pub(crate) fn of_summary(
         work: work(summary, history),
         status: summary.status,
         exit: None,
+        degraded: summary.degraded.clone().unwrap_or_default(),
         ended_by,
         cause,
         output_dir: summary.output_dir.clone(),
@@ -77,6 +78,14 @@ pub(crate) fn of_cut_off(
     }
 }
 
+/// Of a run that said outside of the repository why it ended.
+pub(crate) fn with_cause(receipt: Receipt, cause: Option<String>) -> Receipt {
+    match cause {
+        Some(cause) => Receipt { ended_by: Some(end_of(&cause)), cause: Some(cause), ..receipt },
+        None => receipt,
+    }
+}
+
 /// Of a run that began and left nothing else.
 pub(crate) fn of_lost(open: &ReceiptOpen, history: &[HistoryLine]) -> Receipt {
     let commits = commits(&open.run_id, history);
@@ -93,6 +102,7 @@ pub(crate) fn of_lost(open: &ReceiptOpen, history: &[HistoryLine]) -> Receipt {
         work: ReceiptWork { kept, commits, ..ReceiptWork::default() },
         status: RunStatus::Failed,
         exit: None,
+        degraded: Vec::new(),
         ended_by: Some(ReceiptEnd::CutOff),
         cause: Some("it was cut off, and its summary is not there".into()),
         output_dir: open.output_dir.clone(),
@@ -109,15 +119,22 @@ fn milliseconds(took: Duration) -> u64 {
     u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Why a run failed, by its own words.
+pub(super) fn end_of(why: &str) -> ReceiptEnd {
+    match why {
+        why if FULL.iter().any(|word| why.contains(word)) => ReceiptEnd::DiskFull,
+        why if why.starts_with("it was cut off") => ReceiptEnd::CutOff,
+        why if why.starts_with("ended by ") => ReceiptEnd::Signal,
+        _ => ReceiptEnd::Failure,
+    }
+}
+
 fn end(summary: &Summary) -> (Option<ReceiptEnd>, Option<String>) {
     let is_out_of_time = summary.budget_exhausted == Some(true);
     if let Some(why) = &summary.failure_reason {
-        let end = match why {
-            why if FULL.iter().any(|word| why.contains(word)) => ReceiptEnd::DiskFull,
-            why if why.starts_with("it was cut off") => ReceiptEnd::CutOff,
-            why if why.starts_with("ended by ") => ReceiptEnd::Signal,
-            _ if is_out_of_time => ReceiptEnd::Time,
-            _ => ReceiptEnd::Failure,
+        let end = match end_of(why) {
+            ReceiptEnd::Failure if is_out_of_time => ReceiptEnd::Time,
+            end => end,
         };
         return (Some(end), Some(why.clone()));
     }

@@ -84,6 +84,8 @@ pub struct Order<'a> {
     pub memory: Memory,
     /// Where its receipt goes.
     pub receipts: Receipts,
+    /// What the process ends with where something failed softly, as the receipt says it.
+    pub soft_exit: Exit,
 }
 
 impl std::fmt::Debug for Order<'_> {
@@ -184,6 +186,7 @@ struct Run<'a> {
     /// What is kept of it.
     keeping: Keeping,
     receipts: Receipts,
+    soft_exit: Exit,
     /// What it began with, before it read anything.
     inputs: ReceiptInputs,
 }
@@ -191,7 +194,7 @@ struct Run<'a> {
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
-    let Order { recovered, program, council, memory, receipts, .. } = order;
+    let Order { recovered, program, council, memory, receipts, soft_exit, .. } = order;
     let receipts = if settings.mode == Mode::Real { receipts } else { Receipts::Off };
     let agents = memory.agents().map_or_else(|| root.join(".agents"), ToOwned::to_owned);
     let outside = Arc::new(memory.outside(clock));
@@ -219,13 +222,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let deadline = if outside.is_playing() { Duration::MAX } else { began + settings.run_timeout };
     let met = Arc::default();
     let limits = Limits { deadline, uptime: clock.uptime, signal, met };
-    let run_id = match (&earlier.resumed, &memory) {
-        (Some(summary), _) => summary.run_id.clone(),
-        (None, Memory::Replay(past)) => past.night.run_id.clone(),
-        (None, _) => {
-            unique_run_id(&door, &output, &clock.id()).map_err(StartError::io("choose an id"))?
-        }
-    };
+    let run_id = run_id((earlier.resumed.as_ref(), &memory), &door, &output, clock)?;
     // What a run is for does not change with the process that goes on with it.
     if let Some(before) = &earlier.resumed
         && settings.goal.is_empty()
@@ -284,10 +281,12 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         diff: None,
         keeping,
         receipts,
+        soft_exit,
         inputs,
     };
     run.begin_receipt();
-    run.write_summary().map_err(StartError::io("write the first summary"))?;
+    let first = run.write_summary().inspect_err(|_| run.forget_receipt());
+    first.map_err(StartError::io("write the first summary"))?;
     if run.is_resumed {
         // Now that no summary names them.
         let run_id = run.summary.run_id.clone();
@@ -308,6 +307,22 @@ fn write_docs(agents: &std::path::Path) -> Result<(), StartError> {
         }
     }
     Ok(())
+}
+
+/// A run keeps its id, whoever goes on with it or runs it again.
+fn run_id(
+    (resumed, memory): (Option<&Summary>, &Memory),
+    door: &Door<Disk>,
+    output: &Output,
+    clock: Clock,
+) -> Result<String, StartError> {
+    match (resumed, memory) {
+        (Some(summary), _) => Ok(summary.run_id.clone()),
+        (None, Memory::Replay(past)) => Ok(past.night.run_id.clone()),
+        (None, _) => {
+            unique_run_id(door, output, &clock.id()).map_err(StartError::io("choose an id"))
+        }
+    }
 }
 
 /// An id that neither a commit nor a folder of an earlier run has.

@@ -24,10 +24,20 @@ impl Run<'_> {
             output_dir: self.output.dir.to_string_lossy().into_owned(),
             began: self.summary.started_at.clone(),
             inputs: self.inputs.clone(),
+            cause: None,
             extra: Extra::new(),
         });
         if let Err(error) = begun {
             self.log(&format!("that the run began could not be written down: {error}"));
+        }
+    }
+
+    /// It was not begun after all.
+    pub(super) fn forget_receipt(&self) {
+        if let Receipts::Sealed(custody) = &self.receipts
+            && let Err(error) = custody.forget(&self.summary.run_id)
+        {
+            self.log(&format!("that the run was not begun could not be written down: {error}"));
         }
     }
 
@@ -47,6 +57,14 @@ impl Run<'_> {
         if let Some(trouble) = &trouble {
             self.log(trouble);
         }
+        if let (Some(trouble), Receipts::Sealed(custody)) = (&trouble, &self.receipts) {
+            let failure = self.summary.failure_reason.as_deref();
+            let cause = failure.map_or_else(|| trouble.clone(), |why| format!("{why}; {trouble}"));
+            // What lies elsewhere may have room where the repository has none.
+            if let Err(error) = custody.ended(&self.summary.run_id, &cause) {
+                self.log(&format!("nor could that be written down elsewhere: {error}"));
+            }
+        }
         trouble
     }
 
@@ -64,6 +82,7 @@ impl Run<'_> {
         // A history that cannot be read is told of by the commit that needed it, and by a verification.
         let history = self.work.door.history().unwrap_or_default();
         let told = receipts::of_summary(&self.summary, bytes.as_deref(), inputs, &history);
+        let exit = if exit == Exit::Degraded { self.soft_exit } else { exit };
         let receipt = Receipt {
             exit: Some(exit.code()),
             program: self.program.clone(),
@@ -82,12 +101,7 @@ impl Earlier {
             return;
         }
         match missing(places, &self.reported, resumed) {
-            Ok(written) => {
-                let told = written
-                    .into_iter()
-                    .map(|run| format!("run {run} had no receipt; it was written now"));
-                self.notes.extend(told);
-            }
+            Ok(notes) => self.notes.extend(notes),
             Err(error) => self
                 .notes
                 .push(format!("the receipt of an earlier run could not be written: {error}")),
@@ -101,22 +115,19 @@ fn within(root: &Path, dir: &str) -> String {
     inner.unwrap_or(dir).to_owned()
 }
 
-/// Gives the runs whose receipt was written now.
+/// Gives what was put right and written, a line each.
 fn missing(
     places: &Places<'_>,
     reported: &[(Output, String)],
     resumed: Option<&str>,
 ) -> io::Result<Vec<String>> {
     let custody = places.receipts.custody();
-    if let Some(custody) = custody {
-        receipts::catch_up(places.state, custody)?;
-    }
+    let mut notes = receipts::mend(places.state, custody)?;
     let open = match custody {
         Some(custody) => custody.head()?.map(|head| head.open).unwrap_or_default(),
         None => Vec::new(),
     };
     let history = places.door.history().unwrap_or_default();
-    let mut written = Vec::new();
     let mut write = |receipt: Receipt| {
         let run_id = receipt.run_id.clone();
         let receipt = Receipt {
@@ -124,7 +135,8 @@ fn missing(
             output_dir: within(places.root, &receipt.output_dir),
             ..receipt
         };
-        receipts::append(places.state, custody, receipt).map(|()| written.push(run_id))
+        receipts::append(places.state, custody, receipt)
+            .map(|()| notes.push(format!("run {run_id} had no receipt; it was written now")))
     };
     let inputs_of = |run: &str| {
         let known = open.iter().find(|open| open.run_id == run);
@@ -141,9 +153,12 @@ fn missing(
     for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
         let Some(summary) = output.summary() else { continue };
         let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
-        write(receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history))?;
+        let receipt = receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history);
+        let cause =
+            open.iter().find(|open| open.run_id == *run).and_then(|open| open.cause.clone());
+        write(receipts::with_cause(receipt, cause))?;
     }
-    Ok(written)
+    Ok(notes)
 }
 
 /// Of a run that began and has no receipt: from its report, if it left one.

@@ -127,6 +127,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         program: None,
         memory: Memory::Nothing,
         receipts: ao_night::receipts::Receipts::Off,
+        soft_exit: ao_contract::Exit::Done,
     });
     let summary = ended.unwrap().summary;
     assert_eq!(summary.failure_reason, None);

@@ -142,9 +142,14 @@ pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, 
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let mut found = Vec::new();
     for name in config::harvest_from(&repo.root)? {
-        match harvest::find(&place(&name, &repo.root, home.as_deref()), &own) {
+        let place = place(&name, &repo.root, home.as_deref());
+        match harvest::find(&place, &own) {
             Ok(sources) => found.extend(sources),
-            Err(why) => printer.note(&format!("{} {why}", paint(DOUBT, "note:"))),
+            Err(why) => {
+                printer.note(&format!("{} {why}", paint(DOUBT, "note:")));
+                // Whoever named it meant it to be read: that it was not is told wherever sources are.
+                found.push(harvest::missing(&place, why));
+            }
         }
     }
     found.extend(curator::settings::drafts(repo)?);

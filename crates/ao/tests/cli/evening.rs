@@ -27,6 +27,7 @@ fn busy() -> Night {
     night
 }
 
+// proves: LOOP-27
 #[test]
 fn the_plan_and_the_night_agree_edit_by_edit() {
     let night = busy();
@@ -68,6 +69,28 @@ fn the_plan_and_the_night_agree_edit_by_edit() {
         .filter(|name| !name.starts_with("iteration-"))
         .collect();
     assert_eq!(planned["steps"], serde_json::json!(steps));
+}
+
+/// The first of several iterations is the one that is planned, and that others follow is said.
+#[test]
+fn the_plan_of_a_night_with_more_iterations_is_its_first() {
+    let night = Night::with_copies();
+    night.harvest_rounds(2);
+    let before = night.all_files();
+    let planned = plan(&night, &[]);
+    assert_eq!(night.all_files(), before, "the plan left something behind");
+    assert_eq!(planned["more_to_harvest"], true);
+    let text = night.repo.run(&["overnight", "plan"]).expect(0).stdout;
+    assert!(text.contains("further iterations follow"), "{text}");
+    night.run(&["--max-iterations", "1"]).expect(0);
+    let first = &night.summary()["iterations"][0];
+    assert_eq!(planned["edits"], first["reduce"]["changes"]);
+    // The plan of the evening after is what the second one would have been.
+    let planned = plan(&night, &[]);
+    night.run(&[]).expect(0);
+    let summary = night.summary();
+    assert_eq!(planned["edits"], summary["iterations"][0]["reduce"]["changes"]);
+    assert!(summary["iterations"].as_array().unwrap().len() > 1, "{summary:#}");
 }
 
 #[test]

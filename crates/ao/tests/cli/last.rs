@@ -1,6 +1,7 @@
 //! Whether last night happened, and why not.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -111,15 +112,41 @@ fn a_night_that_had_inputs_and_did_no_work_is_not_called_done() {
     let told = assert_last(&night, &[], 1, "no-work");
     assert_eq!(told["unworked"], serde_json::json!(["8 entries", "1 pending learnings"]));
     assert!(what(&told).contains("not done: nothing was done with 8 entries"), "{told}");
-    // A source that cannot be read is one that nothing was done with.
+    // A source that is not there any more is one that nothing was done with, every night.
     let night = Night::with(3);
     night.harvest_from(1, |_| ("learnings/a.md".into(), learning(70)));
-    fs::remove_dir_all(night.aside.path().join("other/.agents")).unwrap();
-    let told = night.run(&[]);
-    if told.code == 0 {
+    fs::remove_dir_all(night.aside.path().join("other")).unwrap();
+    for _ in 0..2 {
+        night.run(&[]).expect(0);
         let told = assert_last(&night, &[], 1, "no-work");
         assert_eq!(told["unworked"], serde_json::json!(["1 repositories to harvest"]));
     }
+    // One that is empty was read.
+    fs::create_dir_all(night.aside.path().join("other/.agents/learnings")).unwrap();
+    night.run(&[]).expect(0);
+    assert_last(&night, &[], 0, "done");
+}
+
+/// There was something to read and nothing to do; then nothing had even changed; and a repository that has
+/// nothing has nothing to do either. All three happened.
+#[test]
+fn a_night_with_nothing_to_do_has_happened() {
+    let night = Night::with(3);
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(
+        what(&told).starts_with("3 entries were gone through, and nothing was to do"),
+        "{told}"
+    );
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    night.run(&[]).expect(0);
+    night.run(&[]).expect(0);
+    let told = assert_last(&night, &[], 0, "done");
+    assert!(what(&told).starts_with("nothing had changed since run"), "{told}");
+    let empty = Night::with(0);
+    empty.run(&[]).expect(0);
+    let told = assert_last(&empty, &[], 0, "done");
+    assert!(what(&told).starts_with("0 entries were gone through"), "{told}");
 }
 
 #[test]
@@ -151,4 +178,45 @@ fn a_receipt_without_a_seal_of_this_machine_proves_nothing() {
     }
     fs::write(&path, &line).unwrap();
     assert_last(&night, &[], 0, "done");
+}
+
+/// The disk of the repository is filled while the night is at work; the home is on another one.
+#[test]
+fn a_night_that_found_the_disk_full_says_so() {
+    const SCRIPT: &str = r#"
+        mount --make-rprivate / && mount -t tmpfs -o size=4m none "$1/.agents" || exit 99
+        cp -r "$1/seed/." "$1/.agents/" && cd "$1" && go="$2"; ao="$3"
+        AO_NIGHT_FAULT=wait-reduce AO_NIGHT_GO="$go" "$ao" overnight start --no-keep-awake >/dev/null 2>start.err &
+        while [ ! -e "${go%.*}.reduce" ]; do sleep 0.02; done
+        dd if=/dev/zero of=.agents/filler bs=4096 2>/dev/null
+        : >"$go"
+        wait $!; echo "start $?"
+        "$ao" --json overnight last >full.json; echo "last $?"
+        rm .agents/filler "$go"
+        "$ao" overnight start --no-keep-awake >/dev/null 2>&1; echo "next $?"
+        cp .agents/overnight/receipts.jsonl . && "$ao" overnight verify >verify.txt; echo "verify $?"
+    "#;
+    let is_root =
+        || Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|it| it.success());
+    if !is_root() {
+        crate::setup_files::skipped("a disk of its own needs root and mount namespaces");
+        return;
+    }
+    let night = Night::with_copies();
+    let root = night.repo.root();
+    fs::rename(night.repo.agents(), root.join("seed")).unwrap();
+    fs::create_dir(night.repo.agents()).unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", SCRIPT, "sh"]).arg(root).arg(night.aside.path().join("go.on"));
+    command.arg(env!("CARGO_BIN_EXE_ao"));
+    let path = "/usr/sbin:/usr/bin:/sbin:/bin";
+    let ended = command.env_clear().env("HOME", root).env("PATH", path).output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(told, "start 1\nlast 1\nnext 0\nverify 0\n", "{ended:?}");
+    let full = crate::night::json_of(&root.join("full.json"));
+    assert_eq!(full["outcome"], "disk-full", "{full:#}");
+    assert!(what(&full).contains("No space left"), "{full:#}");
+    let receipts = fs::read_to_string(root.join("receipts.jsonl")).unwrap();
+    let first: Value = serde_json::from_str(receipts.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["status"], &first["ended_by"]), (&"failed".into(), &"disk-full".into()));
 }

@@ -96,7 +96,10 @@ fn bd_writes_its_beads_and_nothing_else() {
         assert!(beads.calls() > 1, "it was run");
         let after = (files(root), files(elsewhere.path()));
         let is_ours = |path: &str| {
-            [".beads/", ".agents/overnight/", ".agents/ao/", ".agents/rpi/next-work.jsonl"]
+            // The home lies in the repository here, and the key of the receipts in the home.
+            let receipts = ".local/state/ao/receipts/";
+            let next = ".agents/rpi/next-work.jsonl";
+            [".beads/", ".agents/overnight/", ".agents/ao/", next, receipts]
                 .iter()
                 .any(|ours| path.starts_with(ours))
         };

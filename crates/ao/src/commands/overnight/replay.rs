@@ -177,6 +177,7 @@ fn start(
         program: None,
         memory: Memory::Replay(Box::new(past)),
         receipts: Receipts::Off,
+        soft_exit: Exit::Done,
     });
     watch.end();
     ended.map_err(|error| not_begun(&error))

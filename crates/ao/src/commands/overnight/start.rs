@@ -1,23 +1,22 @@
 //! `ao overnight start`
 
+mod machine;
+mod resolve;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use ao_contract::{Exit, format_duration, parse_duration};
+use ao_contract::Exit;
 use ao_guard::cell::Around;
 use ao_night::replay::{Memory, Retention};
 use ao_night::report::{self, Run as Life};
-use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
-use ao_night::{
-    Clock, Ended, Host, Order, Resume, Shell, StartError, System, Template, Unfit, Wish,
-};
-use ao_tree::{Disk, Door, ReadLock, RunLock, shown};
+use ao_night::{Clock, Ended, Order, Resume, Shell, StartError, Unfit};
+use ao_tree::{Disk, Door, ReadLock, RunLock};
 use serde_json::json;
 
 use super::super::guard::place;
-use super::super::harvest;
 use super::super::tree::outcome;
 use super::council;
 use super::receipts;
@@ -29,6 +28,9 @@ use crate::config::{self, Night};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::{Repo, Writer};
+pub(super) use machine::{catch_signals, host, name_of, program};
+pub(super) use resolve::{Asked, timeout};
+use resolve::{epsilon, resolve};
 
 const COLUMNS: usize = 100;
 const MB: u64 = 1024 * 1024;
@@ -108,68 +110,6 @@ pub(crate) struct Arguments {
     resume: Option<String>,
 }
 
-/// What a plan is told of a night.
-pub(super) struct Asked {
-    pub(super) goal: String,
-    pub(super) run_timeout: Option<Duration>,
-    pub(super) runner: Vec<String>,
-    pub(super) queue: Option<PathBuf>,
-    pub(super) warn_only: Option<bool>,
-    pub(super) full: bool,
-}
-
-impl Asked {
-    /// The settings that a night with these arguments would have.
-    pub(super) fn settings(
-        self,
-        night: &Night,
-        repo: &Repo,
-        (global, printer): (&Global, &Printer),
-    ) -> Result<Settings, Failure> {
-        let arguments = Arguments {
-            goal: self.goal,
-            output_dir: None,
-            run_timeout: self.run_timeout,
-            keep_awake: false,
-            no_keep_awake: true,
-            runner: self.runner,
-            creative_lane: false,
-            queue: self.queue,
-            max_iterations: None,
-            plateau_epsilon: None,
-            plateau_window: None,
-            warn_only: self.warn_only,
-            checkpoint_max_mb: None,
-            long_haul: false,
-            full: self.full,
-            resume: None,
-        };
-        resolve(&arguments, night, repo, global, printer)
-    }
-}
-
-pub(super) fn timeout(text: &str) -> Result<Duration, String> {
-    let limit = parse_duration(text).map_err(|error| error.to_string())?;
-    checked_timeout(limit)
-}
-
-fn checked_timeout(limit: Duration) -> Result<Duration, String> {
-    let most = settings::RUN_TIMEOUT_MAX;
-    if limit.is_zero() || limit > most {
-        return Err(format!("must be over 0 and at most {}", format_duration(most)));
-    }
-    Ok(limit)
-}
-
-fn epsilon(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "is not a number".to_owned())?;
-    checked_epsilon(value)
-}
-
-fn checked_epsilon(value: f64) -> Result<f64, String> {
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err("must be over 0".into()) }
-}
-
 pub(crate) fn run(
     arguments: &Arguments,
     global: &Global,
@@ -220,6 +160,7 @@ pub(crate) fn run(
         program: program(),
         memory: memory(&root, global)?,
         receipts: receipts::receipts(&root, global),
+        soft_exit: exit(Exit::Degraded, global),
     });
     drop(held.lock);
     watch.end();
@@ -228,7 +169,7 @@ pub(crate) fn run(
         printer.note(&format!("warning: {why}"));
     }
     tell(&ended, &repo, printer);
-    Ok(exit(&ended, global))
+    Ok(exit(ended.exit, global))
 }
 
 /// A night is kept as long as what it takes to undo one. A dry run is no night.
@@ -269,158 +210,6 @@ impl Held {
     }
 }
 
-/// Flags over environment over repository over home over defaults.
-fn resolve(
-    arguments: &Arguments,
-    night: &Night,
-    repo: &Repo,
-    global: &Global,
-    printer: &Printer,
-) -> Result<Settings, Failure> {
-    let run_timeout = match (arguments.run_timeout, night.run_timeout) {
-        (Some(asked), _) => asked,
-        (None, Some(said)) => checked_timeout(said)
-            .map_err(|why| Failure::usage(format!("dream.run_timeout {why}")))?,
-        (None, None) => settings::RUN_TIMEOUT,
-    };
-    let plateau_epsilon = match (arguments.plateau_epsilon, night.plateau_epsilon) {
-        (Some(asked), _) => asked,
-        (None, Some(said)) => checked_epsilon(said)
-            .map_err(|why| Failure::usage(format!("dream.plateau_epsilon {why}")))?,
-        (None, None) => settings::PLATEAU_EPSILON,
-    };
-    let plateau_window =
-        arguments.plateau_window.or(night.plateau_window).unwrap_or(settings::PLATEAU_WINDOW);
-    if plateau_window < settings::PLATEAU_WINDOW {
-        return Err(Failure::usage("dream.plateau_window must be at least 2"));
-    }
-    let output_dir = match &arguments.output_dir {
-        Some(named) => absolute(named)?,
-        None => absolute(&config::report_dir(&repo.canonical())?)?,
-    };
-    let queue =
-        arguments.queue.as_deref().map(|file| read_queue(file, repo, printer)).transpose()?;
-    let template = night.morning_command.as_deref().map(Template::parse).transpose();
-    let template = template
-        .map_err(|error| Failure::usage(format!("dream.morning_command: {error}")))?
-        .unwrap_or_default();
-    let is_strict = arguments.warn_only.or(night.warn_only) == Some(false);
-    let is_awake = if arguments.no_keep_awake {
-        false
-    } else {
-        arguments.keep_awake || night.keep_awake.unwrap_or(true)
-    };
-    let max_mb = arguments.checkpoint_max_mb.unwrap_or(night.checkpoint_max_mb);
-    let harvest = harvest::configured(repo, printer)?;
-    let max_iterations = arguments.max_iterations.or(night.max_iterations).unwrap_or(0);
-    Ok(Settings {
-        goal: arguments.goal.trim().to_owned(),
-        output_dir,
-        run_timeout,
-        requested_timeout: format_duration(run_timeout),
-        keep_awake: if is_awake && !global.dry_run { Wish::On } else { Wish::Off },
-        queue,
-        max_iterations,
-        plateau_epsilon,
-        plateau_window,
-        gate: if is_strict { Gate::Strict } else { Gate::WarnOnly },
-        checkpoint_max_bytes: max_mb.saturating_mul(MB),
-        morning_command: template,
-        harvest,
-        promote_after: settings::PROMOTE_AFTER,
-        mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
-        extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
-        long_haul: if arguments.long_haul {
-            LongHaul::On { limit: settings::LONG_HAUL_LIMIT }
-        } else {
-            LongHaul::Off
-        },
-    })
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path)
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
-}
-
-fn read_queue(file: &Path, repo: &Repo, printer: &Printer) -> Result<Queue, Failure> {
-    let refuse = |why: String| {
-        Failure::usage(format!("--queue {}: {why}", shown(&file.to_string_lossy())))
-            .hint("one item a line, each beginning with `- ` or a number")
-    };
-    let found = std::fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
-    if !found.is_file() {
-        return Err(refuse("is not a file".into()));
-    }
-    if found.len() > ao_night::queue::QUEUE_BYTES_MAX as u64 {
-        return Err(refuse(format!("is larger than {} bytes", ao_night::queue::QUEUE_BYTES_MAX)));
-    }
-    let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
-    let read = ao_night::queue::read(&bytes).map_err(|error| refuse(error.to_string()))?;
-    for line in &read.unheard {
-        printer.note(&format!("note: --queue, line {line} is no item"));
-    }
-    let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let inside = whole.strip_prefix(repo.canonical()).ok().and_then(Path::to_str);
-    Ok(Queue { items: read.items, file: inside.map(str::to_owned) })
-}
-
-pub(super) fn name_of(root: &Path) -> String {
-    root.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned())
-}
-
-pub(super) fn host(root: &Path) -> Host {
-    let system = match std::env::consts::OS {
-        "linux" => System::Linux,
-        "macos" => System::MacOs,
-        _ => System::Other,
-    };
-    Host {
-        keeper: ao_guard::Keeper::this_binary(),
-        cells: place::cells(root),
-        system,
-        process: std::process::id(),
-        environment: std::env::vars_os().collect(),
-        repository: root.to_owned(),
-    }
-}
-
-/// This program, as its file and who runs it tell it from any other.
-pub(super) fn program() -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    let file = std::env::current_exe().and_then(std::fs::metadata).ok()?;
-    Some(format!(
-        "{}, {} bytes, inode {} on {}, {}.{:09}, user {}",
-        env!("CARGO_PKG_VERSION"),
-        file.len(),
-        file.ino(),
-        file.dev(),
-        file.mtime(),
-        file.mtime_nsec(),
-        rustix::process::geteuid().as_raw()
-    ))
-}
-
-/// The three that end a run with a report; a second one ends the process at once.
-pub(super) fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::flag;
-    let fail = |error: std::io::Error| {
-        Failure::new(Exit::Preflight, format!("signals cannot be caught: {error}"))
-            .hint("nothing was begun; run the command again")
-    };
-    let is_second = Arc::new(AtomicBool::new(false));
-    for number in [SIGHUP, SIGINT, SIGTERM] {
-        let value = usize::try_from(number).unwrap_or(usize::MAX);
-        let exit = i32::from(Exit::Failed.code());
-        flag::register_conditional_shutdown(number, exit, Arc::clone(&is_second))
-            .and_then(|_| flag::register(number, Arc::clone(&is_second)))
-            .and_then(|_| flag::register_usize(number, Arc::clone(signal), value))
-            .map_err(fail)?;
-    }
-    Ok(())
-}
-
 pub(super) fn not_begun(error: &StartError) -> Failure {
     let exit = match error {
         StartError::Output(bad) if bad.kind == Unfit::Busy => Exit::Deferred,
@@ -459,8 +248,8 @@ fn tell(ended: &Ended, repo: &Repo, printer: &Printer) {
     printer.answer("overnight start", fields, &text);
 }
 
-fn exit(ended: &Ended, global: &Global) -> Exit {
-    match ended.exit {
+fn exit(ended: Exit, global: &Global) -> Exit {
+    match ended {
         Exit::Degraded if !global.strict_exit => Exit::Done,
         exit => exit,
     }
