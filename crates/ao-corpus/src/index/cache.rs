@@ -17,19 +17,15 @@ use super::draft::Stamp;
 use super::image::{Image, Section};
 use super::old;
 use super::reader::{Reader, stamps};
+use super::shelf::{self, Shelf};
 use super::source::Broken;
 use crate::corpus::Kind;
 use crate::files::{File, Files, Left};
 use crate::past::Past;
 
 /// Where the cache lies beneath `.agents/`.
-const FOLDER: &str = "ao/index";
+pub(super) const FOLDER: &str = "ao/index";
 const FILE: &str = "search.idx";
-/// The index of an earlier state, by its name.
-const PAST_PREFIX: &str = "as-of-";
-const PAST_SUFFIX: &str = ".idx";
-/// So many earlier states are kept; each is about as large as the index of today.
-const PAST_KEPT_MAX: usize = 4;
 /// Kernels stamp files with a clock that ticks; no tick is longer.
 const TICK_NS: i64 = 20_000_000;
 /// Some file systems keep whole seconds only, and one of them even ones.
@@ -93,6 +89,11 @@ impl Place {
         ask: impl Fn(&Index) -> Result<T, Broken>,
     ) -> io::Result<(T, Opened)> {
         View { place: self, past: Some(past) }.ask(ask)
+    }
+
+    /// The earlier states that are at hand.
+    pub fn shelf(&self) -> Shelf {
+        Shelf::new(&self.agents, self.keep)
     }
 
     /// The index of the tree as it is now.
@@ -170,10 +171,9 @@ impl View<'_> {
     }
 
     fn path(&self) -> PathBuf {
-        let folder = self.place.agents.join(FOLDER);
         match self.past {
-            Some(past) => folder.join(format!("{PAST_PREFIX}{}{PAST_SUFFIX}", past.name)),
-            None => folder.join(FILE),
+            Some(past) => self.place.shelf().index_path(&past.name),
+            None => self.place.agents.join(FOLDER).join(FILE),
         }
     }
 
@@ -298,45 +298,16 @@ impl View<'_> {
         Ok(Opened { index: Index { reader }, state, left, unwritten, later, missing })
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the words of the corpus and where they stand, for nobody but ao"
-    )]
     fn write(&self, image: &mut Image) -> io::Result<()> {
-        let agents = &self.place.agents;
-        ao_tree::make_folders(agents, FOLDER)?;
-        let ignore = agents.join(FOLDER).join(".gitignore");
-        if std::fs::symlink_metadata(&ignore).is_err() {
-            ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
-        }
+        shelf::make_folder(&self.place.agents)?;
         match image.as_file() {
-            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes)?,
+            Some(bytes) => shelf::replace(&self.path(), bytes)?,
             None => return Ok(()),
         }
         match self.past {
-            Some(_) => self.forget(),
+            Some(past) => self.place.shelf().forget(&past.name),
             None => Ok(()),
         }
-    }
-
-    /// Removes all indexes of earlier states but those that were written last.
-    fn forget(&self) -> io::Result<()> {
-        let folder = self.place.agents.join(FOLDER);
-        let mut kept = Vec::new();
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let is_past = name
-                .to_str()
-                .is_some_and(|name| name.starts_with(PAST_PREFIX) && name.ends_with(PAST_SUFFIX));
-            if is_past && let Ok(found) = entry.metadata() {
-                kept.push((found.mtime(), found.mtime_nsec(), entry.path()));
-            }
-        }
-        kept.sort_unstable();
-        let too_many = kept.len().saturating_sub(PAST_KEPT_MAX);
-        let others = kept.iter().filter(|(_, _, path)| *path != self.path());
-        others.take(too_many).try_for_each(|(_, _, path)| ao_tree::remove_cache(path))
     }
 }
 

@@ -21,6 +21,7 @@ mod postings;
 mod question;
 mod rank;
 mod reader;
+mod shelf;
 mod source;
 mod vocabulary;
 
@@ -32,6 +33,7 @@ pub use facts::{Facts, Sight};
 pub use formula::RERANKED;
 pub use question::{QUESTION_WORDS_MAX, Question};
 pub use rank::{Part, PartKind, Ranked};
+pub use shelf::Shelf;
 pub use source::Broken;
 
 use std::sync::Arc;
