@@ -20,6 +20,16 @@ impl TestRepo {
         }
     }
 
+    /// Changes lines of the history behind the door's back.
+    pub(crate) fn edit_history(&self, edit: impl FnOnce(&mut Vec<Value>)) {
+        let history = self.read("overnight/history.jsonl");
+        let read = |line: &str| serde_json::from_str(line).unwrap();
+        let mut lines: Vec<Value> = history.lines().map(read).collect();
+        edit(&mut lines);
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        self.write("overnight/history.jsonl", &(lines.join("\n") + "\n"));
+    }
+
     pub(crate) fn night(&self, number: usize, edits: &Value) -> String {
         let id = format!("n{number:02}-iter-1");
         self.apply_as(edits, &["--id", &id]).expect(0);
@@ -94,14 +104,12 @@ fn a_search_as_of_an_iteration_sees_what_was_there_after_it() {
 #[test]
 fn a_moment_is_the_state_at_its_end() {
     let repo = three_nights();
-    let history = repo.read("overnight/history.jsonl");
-    let mut lines: Vec<Value> =
-        history.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (line, at) in lines.iter_mut().zip(["2026-05-01", "2026-05-03", "2026-05-05"]) {
-        line["at"] = format!("{at}T02:00:00Z").into();
-    }
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    repo.write("overnight/history.jsonl", &text);
+    let days = ["2026-05-01", "2026-05-03", "2026-05-05"];
+    repo.edit_history(|lines| {
+        for (line, at) in lines.iter_mut().zip(days) {
+            line["at"] = format!("{at}T02:00:00Z").into();
+        }
+    });
     for (as_of, commit) in [
         ("2026-04-30", Value::Null),
         ("2026-05-01T01:59:59Z", Value::Null),

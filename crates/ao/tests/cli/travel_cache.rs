@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::repo::{TestRepo, write};
 use crate::search::paths;
@@ -78,12 +78,7 @@ fn what_was_found_out_is_of_no_use_after_another_commit() {
     assert_eq!(found(&repo, "zebra", "back"), ["learnings/first.md"]);
     assert_eq!(found(&repo, "zebra", "n02-iter-1"), Vec::<String>::new());
     // The same ids with another record: the history says which one counts.
-    let history = repo.read("overnight/history.jsonl");
-    let mut lines: Vec<Value> =
-        history.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    lines[2]["record_hash"] = "0".repeat(64).into();
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    repo.write("overnight/history.jsonl", &text);
+    repo.edit_history(|lines| lines[2]["record_hash"] = "0".repeat(64).into());
     let refused = repo.run(&["search", "okapi", "--as-of", "n02-iter-1"]).expect(5);
     assert!(refused.stderr.contains("not the record that the history names"), "{refused}");
     // Neither is it shown as a diff, nor taken back.
