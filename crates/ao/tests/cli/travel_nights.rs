@@ -77,10 +77,15 @@ fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
     repo.run(&["overnight", "undo", "all"]).expect(2);
 }
 
-/// A real night: two copies become one, the pending one is promoted.
+/// A real night: two copies become one, the pending one is promoted, and one was judged.
 fn real() -> (Night, String) {
     let night = Night::with_copies();
     night.pending(1);
+    let judged = json!({
+        "artifact_path": ".agents/learnings/2026-03-01-case-3.md", "session_id": "s", "reward": 0.9,
+        "recorded_at": "2026-03-02T00:00:00Z",
+    });
+    night.repo.write("ao/feedback.jsonl", &format!("{judged}\n"));
     night.run(&[]).expect(0);
     let log = night.repo.run(&["--json", "overnight", "log"]).expect(0).json();
     let first = log["iterations"].as_array().unwrap().last().unwrap();
@@ -134,9 +139,16 @@ fn a_real_night_is_shown_with_reason_certificate_and_diff() {
     let diff = shown["diff"].as_str().unwrap();
     for change in changes {
         assert!(change["reason"].as_str().unwrap().len() > 10, "{change:#}");
+        assert!(!array(change, "sources").is_empty(), "{change:#}");
         assert!(diff.contains(change["path"].as_str().unwrap()), "{change:#}");
     }
-    let merged = changes.iter().find(|one| one["path"] == "learnings/2026-03-02-copy.md").unwrap();
+    let of = |path: &str| changes.iter().find(|one| one["path"] == path).unwrap();
+    assert_eq!(of("learnings/2026-03-01-case-3.md")["sources"], json!(["ao/feedback.jsonl"]));
+    assert_eq!(
+        of("knowledge/taken/feedback-2026-03.jsonl")["sources"],
+        json!(["ao/feedback.jsonl"])
+    );
+    let merged = of("learnings/2026-03-02-copy.md");
     assert_eq!(
         (&merged["op"], &merged["certificate"]["verdict"]),
         (&json!("delete"), &json!("passed"))
