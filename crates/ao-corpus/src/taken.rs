@@ -117,10 +117,15 @@ impl Ledger {
 
 /// Where something was taken from, as a change names its sources.
 fn source(taken: &Taken) -> Option<&str> {
-    match taken.from {
+    log_of(taken.from).or(taken.origin.as_deref())
+}
+
+/// The log that judgements were taken from.
+pub(crate) fn log_of(from: TakenFrom) -> Option<&'static str> {
+    match from {
         TakenFrom::Citations => Some(CITATIONS),
         TakenFrom::Feedback => Some(FEEDBACK),
-        TakenFrom::Harvest => taken.origin.as_deref(),
+        TakenFrom::Harvest => None,
     }
 }
 

@@ -226,6 +226,18 @@ fn a_state_that_is_no_longer_kept_is_refused_by_name() {
     }
 }
 
+/// A snapshot that went and only added files does not stand in the way.
+#[test]
+fn what_only_added_files_needs_no_bytes() {
+    let repo = three_nights();
+    repo.night(4, &json!([write("learnings/x.md", "# Quokka x\n")]));
+    repo.edit_history(|lines| lines[3]["at"] = "2020-01-01T00:00:00Z".into());
+    repo.night(5, &json!([write("learnings/y.md", "# y\n")]));
+    assert!(repo.state("undo/n04-iter-1/expired").is_file(), "older than the days that are kept");
+    let then = found(&repo, "quokka", "n03-iter-1");
+    assert_eq!(then, ["learnings/first.md"]);
+}
+
 #[test]
 fn a_kept_version_that_is_damaged_or_missing_is_not_shown() {
     let repo = three_nights();

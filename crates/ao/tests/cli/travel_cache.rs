@@ -64,6 +64,19 @@ fn what_was_found_out_once_is_not_read_again() {
     assert_eq!(found(&repo, "zebra", "n01-iter-1"), ["learnings/first.md"]);
 }
 
+/// A record from before the state is needed for doubts alone; without it there may be more of them.
+#[test]
+fn what_is_only_known_in_part_is_not_kept() {
+    let repo = three_nights();
+    let record = repo.state("undo/n01-iter-1/record.json");
+    let whole = fs::read_to_string(&record).unwrap();
+    for (text, is_kept) in [("{}", false), (whole.as_str(), true)] {
+        fs::write(&record, text).unwrap();
+        assert_eq!(found(&repo, "okapi", "n02-iter-1"), ["learnings/first.md"]);
+        assert_eq!(repo.exists("ao/index/as-of-n02-iter-1.known"), is_kept);
+    }
+}
+
 /// What a state is follows from all later commits; an undo is one.
 #[test]
 fn what_was_found_out_is_of_no_use_after_another_commit() {

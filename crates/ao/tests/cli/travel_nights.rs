@@ -26,6 +26,10 @@ fn the_log_and_an_iteration_are_told_with_reasons_and_diff() {
     assert_eq!(shown["changes"][0]["reason"], "because of learnings/first.md");
     let diff = shown["diff"].as_str().unwrap();
     assert!(diff.contains("-The first version is zebra.\n+The second version is okapi."), "{diff}");
+    // What the first wrote was deleted since: it is in the snapshot of the third.
+    let shown = repo.run(&["--json", "overnight", "show", "n01"]).expect(0).json();
+    assert!(shown["diff"].as_str().unwrap().contains("+It came by night, a lemur."), "{shown:#}");
+    assert_eq!(shown["not_kept"], json!([]));
     let text = repo.run(&["overnight", "show", "n03"]).expect(0).stdout;
     assert!(
         text.contains("away with learnings/other.md") && text.contains("-Another one."),
@@ -75,6 +79,26 @@ fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
     let none = repo.run(&["overnight", "undo"]).expect(1);
     assert!(none.stderr.contains("no iteration"), "{none}");
     repo.run(&["overnight", "undo", "all"]).expect(2);
+}
+
+/// What cannot be given back whole is not given back at all.
+// proves: LOOP-09
+#[test]
+fn an_undo_without_its_snapshot_changes_nothing() {
+    let repo = three_nights();
+    let before = contents(&repo.tree());
+    let blobs = std::fs::read_dir(repo.state("undo/n02-iter-1")).unwrap();
+    let blob = blobs.map(|entry| entry.unwrap().path()).find(|path| !path.ends_with("record.json"));
+    let blob = blob.unwrap();
+    std::fs::write(&blob, "never there\n").unwrap();
+    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(5);
+    assert!(refused.stderr.contains("n02-iter-1"), "{refused}");
+    std::fs::remove_file(&blob).unwrap();
+    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(6);
+    assert!(refused.stderr.contains("learnings/first.md"), "{refused}");
+    assert_eq!(contents(&repo.tree()), before);
+    // The third does not need it.
+    repo.run(&["overnight", "undo", "--grace", "0s"]).expect(0);
 }
 
 /// A real night: two copies become one, the pending one is promoted, and one was judged.
