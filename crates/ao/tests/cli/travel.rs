@@ -173,6 +173,20 @@ fn health_of_an_iteration_leaves_later_citations_out() {
     assert_eq!(sessions("n02-iter-1"), 0);
     repo.write("ao/citations.jsonl", &format!("{}\n", cite("2026-01-01T00:00:00Z")));
     assert_eq!(sessions("n02-iter-1"), 1);
+    // Nor is what was asked later a question that it is measured by.
+    let fitness = || {
+        let ran = repo.run(&["--json", "metrics", "health", "--as-of", "n02-iter-1"]).expect(0);
+        ran.json()["fitness"].clone()
+    };
+    repo.write("ao/citations.jsonl", "");
+    let before = fitness();
+    let mut asked = cite("2999-01-01T00:00:00Z");
+    asked["query"] = "another one".into();
+    repo.write("ao/citations.jsonl", &format!("{asked}\n"));
+    assert_eq!(fitness(), before);
+    asked["cited_at"] = "2026-01-01T00:00:00Z".into();
+    repo.write("ao/citations.jsonl", &format!("{asked}\n"));
+    assert_ne!(fitness(), before, "it counts if it was asked before");
 }
 
 #[test]

@@ -29,7 +29,10 @@ fn few_earlier_indexes_are_kept_and_none_in_a_dry_run() {
         repo.run(&["search", "quokka", "--as-of", &format!("n{number:02}-iter-1")]).expect(0);
         assert_eq!(indexes(), number.min(4));
     }
-    assert!(repo.exists("ao/index/as-of-n07-iter-1.idx"));
+    for number in 1..8 {
+        let is_there = repo.exists(&format!("ao/index/as-of-n{number:02}-iter-1.idx"));
+        assert_eq!(is_there, number > 3, "the four that were written last: {number}");
+    }
     // One that is damaged costs time only.
     fs::write(repo.agents().join("ao/index/as-of-n07-iter-1.idx"), "rubbish").unwrap();
     assert_eq!(found(&repo, "okapi", "n07-iter-1"), ["learnings/first.md"]);
@@ -52,7 +55,9 @@ fn what_was_found_out_once_is_not_read_again() {
     let bytes = fs::read(&known).unwrap();
     let mut flipped = bytes.clone();
     *flipped.last_mut().unwrap() ^= 1;
-    for rubbish in [&bytes[..bytes.len() / 2], &flipped, b"", b"\n\n"] {
+    // Another file's name: as good to read as before, and not true.
+    let other = String::from_utf8(bytes.clone()).unwrap().replace("first.md", "worst.md");
+    for rubbish in [&bytes[..bytes.len() / 2], &flipped, other.as_bytes(), b"", b"\n\n"] {
         fs::write(&known, rubbish).unwrap();
         let refused = repo.run(&["search", "zebra", "--as-of", "n01-iter-1"]).expect(5);
         assert!(refused.stderr.contains("n02-iter-1/record.json"), "{refused}");
@@ -105,6 +110,11 @@ fn what_was_found_out_is_of_no_use_after_another_commit() {
 fn a_state_that_was_let_go_is_refused_though_it_was_asked_before() {
     let repo = three_nights();
     repo.run(&["search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
+    // As it is in the middle of letting one go: the note first, then the bytes.
+    let note = repo.state("undo/n03-iter-1/expired");
+    fs::write(&note, "2026-01-01T00:00:00Z\n").unwrap();
+    repo.run(&["search", "quokka", "--as-of", "n02-iter-1"]).expect(6);
+    fs::remove_file(&note).unwrap();
     repo.write("../.agentops/config.yaml", "undo:\n  max_mb: 0\n");
     repo.night(4, &json!([write("learnings/x.md", "# x\n")]));
     repo.run(&["search", "quokka", "--as-of", "n02-iter-1"]).expect(6);

@@ -81,6 +81,25 @@ fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
     repo.run(&["overnight", "undo", "all"]).expect(2);
 }
 
+/// A night of two iterations: its id is the last of them, and for an undo both.
+// proves: LOOP-09
+#[test]
+fn the_id_of_a_run_means_all_of_it() {
+    let repo = three_nights();
+    let before = contents(&repo.tree());
+    for (number, text) in [(1, "One okapi."), (2, "Two okapi, a tapir.")] {
+        let edits = json!([write("learnings/first.md", &quokka(text))]);
+        repo.apply_as(&edits, &["--id", &format!("n04-iter-{number}")]).expect(0);
+    }
+    assert_eq!(found(&repo, "tapir", "n04"), ["learnings/first.md"]);
+    assert_eq!(found(&repo, "tapir", "n04-iter-1"), Vec::<String>::new());
+    let shown = repo.run(&["--json", "overnight", "show", "n04"]).expect(0).json();
+    assert_eq!(shown["id"], "n04-iter-2");
+    let undone = repo.run(&["overnight", "undo", "n04", "--grace", "0s"]).expect(0);
+    assert!(undone.stderr.contains("2 commits: n04-iter-2, n04-iter-1"), "{undone}");
+    assert_eq!(contents(&repo.tree()), before);
+}
+
 /// What cannot be given back whole is not given back at all.
 // proves: LOOP-09
 #[test]
@@ -94,7 +113,7 @@ fn an_undo_without_its_snapshot_changes_nothing() {
     let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(5);
     assert!(refused.stderr.contains("n02-iter-1"), "{refused}");
     std::fs::remove_file(&blob).unwrap();
-    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(6);
+    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(1);
     assert!(refused.stderr.contains("learnings/first.md"), "{refused}");
     assert_eq!(contents(&repo.tree()), before);
     // The third does not need it.
@@ -141,11 +160,16 @@ fn a_real_night_is_listed_with_counts_and_fitness() {
     let text = night.repo.run(&["overnight", "log"]).expect(0).stdout;
     let line = text.lines().find(|line| line.starts_with(&id)).unwrap();
     assert!(line.contains("1 merged, 1 promoted") && line.contains("fitness 0."), "{line}");
-    // Where the record of the iteration is gone, what only it knew is not made up.
-    std::fs::remove_dir_all(night.latest(
-        record["commit"]["id"].as_str().map_or("", |id| id.rsplit_once("-iter-").unwrap().0),
-    ))
-    .unwrap();
+    // The record of another commit, and none at all: what only it knew is not made up.
+    let run = id.rsplit_once("-iter-").unwrap().0;
+    let file = night.latest(&format!("{run}/iterations/iter-1.json"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut other: Value = serde_json::from_str(&text).unwrap();
+    other["commit"]["id"] = "another".into();
+    std::fs::write(&file, other.to_string()).unwrap();
+    let log = night.repo.run(&["--json", "overnight", "log"]).expect(0).json();
+    assert_eq!(array(&log, "iterations").last().unwrap()["merged"], Value::Null);
+    std::fs::remove_dir_all(night.latest(run)).unwrap();
     let log = night.repo.run(&["--json", "overnight", "log"]).expect(0).json();
     let first = array(&log, "iterations").last().unwrap();
     assert_eq!((&first["merged"], &first["fitness_before"]), (&Value::Null, &Value::Null));
