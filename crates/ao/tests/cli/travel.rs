@@ -181,7 +181,7 @@ fn health_of_an_iteration_leaves_later_citations_out() {
     repo.write("ao/citations.jsonl", "");
     let before = fitness();
     let mut asked = cite("2999-01-01T00:00:00Z");
-    asked["query"] = "another one".into();
+    asked["query"] = "second version okapi".into();
     repo.write("ao/citations.jsonl", &format!("{asked}\n"));
     assert_eq!(fitness(), before);
     asked["cited_at"] = "2026-01-01T00:00:00Z".into();

@@ -119,6 +119,10 @@ fn the_night_that_put_another_answer_before_it_is_found_with_that_one() {
     assert_eq!(found["change"], Value::Null, "it was not touched itself");
     assert_eq!(found["outranked_by"], json!(["learnings/better.md"]));
     assert_eq!(found["other_changes"][0]["path"], "learnings/better.md");
+    // Of what stands before another one, only that is new.
+    let rival = bisect(&repo, QUERY, &["--want", "rival"]).expect(0).json()["found"].clone();
+    assert_eq!((&rival["rank_before"], &rival["rank_after"]), (&json!(2), &json!(3)));
+    assert_eq!(rival["outranked_by"], json!(["learnings/better.md"]));
     let text = repo.run(&["overnight", "bisect", "--query", QUERY]).expect(0).stdout;
     assert!(text.contains("learnings/better.md stands before it since then"), "{text}");
 }
