@@ -15,7 +15,7 @@ use crate::corpus::{Corpus, Entry, Kind};
 use crate::logs::{CITATIONS, FEEDBACK, Logs, Mention};
 use crate::propose::Group;
 use crate::reward::{APPLIED, BYPASS, REFERENCE, Standing, Verdict};
-use crate::taken::Ledger;
+use crate::taken::{Ledger, log_of};
 use crate::whereabouts::Whereabouts;
 
 /// Judgements and what is written down of them.
@@ -212,7 +212,9 @@ fn take(
         after.utility
     );
     let bytes = (document.bytes(), edited.bytes());
-    let edit = GROUP.change(&entry.path, bytes, &reason, &[CITATIONS, FEEDBACK]);
+    let is_from = |log: &&str| judgements.iter().any(|one| log_of(one.from) == Some(*log));
+    let logs: Vec<&str> = [CITATIONS, FEEDBACK].into_iter().filter(is_from).collect();
+    let edit = GROUP.change(&entry.path, bytes, &reason, &logs);
     Ok((edit, verdict(entry, judgements.len(), &before, &after)))
 }
 

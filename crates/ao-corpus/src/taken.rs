@@ -13,7 +13,7 @@ use ao_tree::{Edit, FILE_BYTES_MAX};
 
 use crate::document::Form;
 use crate::files::Files;
-use crate::logs::read_file;
+use crate::logs::{CITATIONS, FEEDBACK, read_file};
 use crate::propose::Group;
 
 const FOLDER: &str = "knowledge/taken";
@@ -103,12 +103,29 @@ impl Ledger {
                 bytes.push(b'\n');
             }
             let reason = format!("{} taken, and not to be taken again", fresh.len());
+            let mut sources: Vec<&str> = fresh.iter().filter_map(source).collect();
+            sources.sort_unstable();
+            sources.dedup();
             match before {
-                Some(before) => group.change(path, (before, &bytes), &reason, &[]),
-                None => group.add(path, &bytes, &reason, &[]),
+                Some(before) => group.change(path, (before, &bytes), &reason, &sources),
+                None => group.add(path, &bytes, &reason, &sources),
             }
         };
         self.fresh.iter().map(edit).collect()
+    }
+}
+
+/// Where something was taken from, as a change names its sources.
+fn source(taken: &Taken) -> Option<&str> {
+    log_of(taken.from).or(taken.origin.as_deref())
+}
+
+/// The log that judgements were taken from.
+pub(crate) fn log_of(from: TakenFrom) -> Option<&'static str> {
+    match from {
+        TakenFrom::Citations => Some(CITATIONS),
+        TakenFrom::Feedback => Some(FEEDBACK),
+        TakenFrom::Harvest => None,
     }
 }
 

@@ -37,7 +37,16 @@ impl<F: Fs> Door<F> {
 
     /// Whether the snapshot of a commit was let go.
     pub fn is_expired(&self, id: &str) -> Result<bool> {
-        let look = || match self.open(&self.snapshot_path(id))? {
+        let path = format!("{}/{UNDO}", self.layout.state);
+        match self.open(&path).map_err(Error::io(format!("open {path}")))? {
+            Some(undo) => self.is_expired_in(&undo, id),
+            None => Ok(true),
+        }
+    }
+
+    /// The same, for whoever has the folder of the snapshots open.
+    pub(crate) fn is_expired_in(&self, undo: &F::Dir, id: &str) -> Result<bool> {
+        let look = || match self.open_from(undo, id)? {
             Some(dir) => Ok(self.fs.stat(&dir, OsStr::new(EXPIRED))?.is_some()),
             None => Ok(true),
         };

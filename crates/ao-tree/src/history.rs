@@ -82,14 +82,17 @@ impl<F: Fs> Door<F> {
 
     /// What exactly a commit changed.
     pub fn record(&self, id: &str) -> Result<Record> {
-        self.read_record(id)
+        self.record_of(&self.line(Some(id))?)
     }
 
-    /// The record of a commit, or the part of it that `T` has.
-    pub(crate) fn read_record<T: DeserializeOwned>(&self, id: &str) -> Result<T> {
-        let file = format!("{UNDO}/{id}/{RECORD}");
+    /// The record that a line of the history names, or the part of it that `T` has. Another one
+    /// in its place would take back, or show as the past, what was never there.
+    pub fn record_of<T: DeserializeOwned>(&self, line: &HistoryLine) -> Result<T> {
+        let id = &line.id;
+        let file = format!("{UNDO}/{}/{RECORD}", shown(id));
         let damaged =
             |why: String| Error::Damaged { file: format!("{}/{file}", self.layout.state), why };
+        ao_contract::check_id(id).map_err(|error| damaged(error.to_string()))?;
         let state = self.state()?.ok_or_else(|| Error::NoSuchCommit { id: shown(id) })?;
         let dir = self
             .open_from(&state, &format!("{UNDO}/{id}"))
@@ -97,6 +100,9 @@ impl<F: Fs> Door<F> {
         let dir = dir.ok_or_else(|| damaged("it is missing".into()))?;
         let bytes =
             self.read_state(&dir, RECORD)?.ok_or_else(|| damaged("it is missing".into()))?;
+        if blake3::hash(&bytes).to_hex().as_str() != line.record_hash {
+            return Err(damaged("it is not the record that the history names".into()));
+        }
         serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))
     }
 
@@ -132,8 +138,11 @@ impl<F: Fs> Door<F> {
     /// Both sides of each file that a commit changed. A side that is no longer kept is empty, and
     /// its file is named in the second list.
     pub fn diff(&self, id: &str) -> Result<(Vec<FileDiff>, Vec<String>)> {
-        let record = self.record(id)?;
-        let later = self.later_versions(id)?;
+        let lines = self.history()?;
+        let at = lines.iter().position(|line| line.id == id);
+        let at = at.ok_or_else(|| Error::NoSuchCommit { id: shown(id) })?;
+        let record: Record = self.record_of(&lines[at])?;
+        let later = Later { ids: lines[at + 1..].iter().map(|line| line.id.clone()).collect() };
         let (mut diffs, mut gone) = (Vec::new(), Vec::new());
         for change in record.changes {
             let before = match &change.before {
@@ -153,12 +162,6 @@ impl<F: Fs> Door<F> {
             }
         }
         Ok((diffs, gone))
-    }
-
-    fn later_versions(&self, id: &str) -> Result<Later> {
-        let ids: Vec<String> = self.history()?.into_iter().map(|line| line.id).collect();
-        let at = ids.iter().position(|known| known == id).map_or(ids.len(), |at| at + 1);
-        Ok(Later { ids: ids[at.min(ids.len())..].to_vec() })
     }
 }
 

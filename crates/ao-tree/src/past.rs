@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 
 use ao_contract::HistoryLine;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::door::{Door, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 
 /// A version of a file that a commit replaced and kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The commit that replaced it.
     pub commit: String,
@@ -45,14 +45,14 @@ struct Hashed {
 }
 
 /// Something that cannot be known of an earlier state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncertain {
     pub path: String,
     pub why: String,
 }
 
 /// The held parts after some of the commits, told by how they differ from now.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// What each file was that later commits touched; `None` if it was not there.
     pub files: BTreeMap<String, Option<Kept>>,
@@ -60,9 +60,31 @@ pub struct Past {
     pub uncertain: Vec<Uncertain>,
     /// What the last commit up to then left of each file that no later one touched, and its id.
     left: BTreeMap<String, (String, Option<String>)>,
+    /// Some record from before could not be read, so that there may be more doubts.
+    is_partial: bool,
 }
 
 impl Past {
+    /// Whether all records were read that it rests on. Then it follows from [`Past::key`] alone.
+    pub fn is_whole(&self) -> bool {
+        !self.is_partial
+    }
+
+    /// Names what the state after the first `count` commits follows from. The history names every
+    /// record by its hash, so nothing that a record says can change behind the same key; a commit
+    /// or an undo that came since gives another one. Whether the bytes are still kept is no part of it.
+    pub fn key(history: &[HistoryLine], count: usize) -> String {
+        let mut hash = blake3::Hasher::new();
+        for line in history {
+            for text in [&line.id, &line.record_hash] {
+                hash.update(&(text.len() as u64).to_le_bytes());
+                hash.update(text.as_bytes());
+            }
+        }
+        hash.update(&(count as u64).to_le_bytes());
+        hash.finalize().to_hex().to_string()
+    }
+
     /// What a commit up to then left of a file that no later one touched: its id, and the hash of
     /// what it wrote if it did not delete it.
     pub fn left(&self, path: &str) -> Option<(&str, Option<&str>)> {
@@ -84,14 +106,17 @@ impl<F: Fs> Door<F> {
         let mut past = Past::default();
         for line in before {
             // Only doubts rest on it: they can do without.
-            let Ok(record) = self.read_record::<Touched>(&line.id) else { continue };
+            let Ok(record) = self.record_of::<Touched>(line) else {
+                past.is_partial = true;
+                continue;
+            };
             for change in record.changes {
                 let hash = change.after.map(|version| version.hash);
                 past.left.insert(change.path, (line.id.clone(), hash));
             }
         }
         for line in after {
-            for change in self.read_record::<Touched>(&line.id)?.changes {
+            for change in self.record_of::<Touched>(line)?.changes {
                 if past.files.contains_key(&change.path) {
                     continue;
                 }
@@ -114,18 +139,33 @@ impl<F: Fs> Door<F> {
 
     /// How many commits the oldest state has that can still be told.
     pub fn reach(&self, history: &[HistoryLine]) -> Result<usize> {
-        for (index, line) in history.iter().enumerate().rev() {
-            if self.is_expired(&line.id)? && line.changed + line.deleted > 0 {
-                return Ok(index + 1);
-            }
-        }
-        Ok(0)
+        Ok(self.newest_gone(history, 0)?.map_or(0, |last| last + 1))
     }
 
-    fn check_kept(&self, history: &[HistoryLine], count: usize) -> Result<()> {
-        let reach = self.reach(history)?;
-        match reach.checked_sub(1).and_then(|last| history.get(last)) {
-            Some(gone) if count < reach => Err(Error::PastGone {
+    /// The newest commit, not before this one, that replaced something and no longer has it.
+    fn newest_gone(&self, history: &[HistoryLine], from: usize) -> Result<Option<usize>> {
+        // Opened once: there is a folder a night.
+        let path = format!("{}/{UNDO}", self.layout.state);
+        let undo = self.open(&path).map_err(Error::io(format!("open {path}")))?;
+        for (index, line) in history.iter().enumerate().skip(from).rev() {
+            if line.changed + line.deleted == 0 {
+                continue;
+            }
+            let is_gone = match &undo {
+                Some(undo) => self.is_expired_in(undo, &line.id)?,
+                None => true,
+            };
+            if is_gone {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a state that needs bytes that were let go.
+    pub fn check_kept(&self, history: &[HistoryLine], count: usize) -> Result<()> {
+        match self.newest_gone(history, count)?.map(|last| &history[last]) {
+            Some(gone) => Err(Error::PastGone {
                 asked: match count.checked_sub(1).and_then(|last| history.get(last)) {
                     Some(line) => format!("after commit {} of {}", line.id, line.at),
                     None => "before the first commit".into(),
@@ -133,7 +173,7 @@ impl<F: Fs> Door<F> {
                 id: gone.id.clone(),
                 at: gone.at.clone(),
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ao_contract::{Change, Conflict, Extra};
+use ao_contract::{Change, Conflict, Extra, Record};
 
 use crate::apply::{Outcome, Request};
 use crate::door::Door;
@@ -43,21 +43,22 @@ impl<F: Fs> Door<F> {
     /// What it takes to undo the commit `id` (or the newest one).
     pub fn plan_undo(&self, id: Option<&str>, scope: UndoScope) -> Result<UndoPlan> {
         let first = self.line(id)?.id;
-        let ids: Vec<String> = self.history()?.into_iter().map(|line| line.id).collect();
-        let from = ids.iter().position(|known| *known == first).unwrap_or(ids.len());
-        let undo_of: Vec<String> = match scope {
-            UndoScope::FromHereOn => ids[from..].to_vec(),
-            UndoScope::Only => vec![first],
-        };
+        let mut lines = self.history()?;
+        let from = lines.iter().position(|line| line.id == first).unwrap_or(lines.len());
+        lines.drain(..from);
+        if scope == UndoScope::Only {
+            lines.truncate(1);
+        }
         let mut by_path: BTreeMap<String, Vec<(String, Change)>> = BTreeMap::new();
         let mut drop_folders = BTreeSet::new();
-        for id in undo_of.iter().rev() {
-            let record = self.record(id)?;
+        for line in lines.iter().rev() {
+            let record: Record = self.record_of(line)?;
             drop_folders.extend(record.folders);
             for change in record.changes {
-                by_path.entry(change.path.clone()).or_default().push((id.clone(), change));
+                by_path.entry(change.path.clone()).or_default().push((line.id.clone(), change));
             }
         }
+        let undo_of = lines.into_iter().map(|line| line.id).collect();
         let drop_folders = drop_folders.into_iter().collect();
         let mut plan = UndoPlan { edits: Vec::new(), undo_of, drop_folders, stays: Vec::new() };
         for (path, changes) in by_path {

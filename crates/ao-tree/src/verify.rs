@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use ao_contract::Version;
+use ao_contract::{HistoryLine, Record, Version};
 
 use crate::door::{Door, STAGING, UNDO};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl<F: Fs> Door<F> {
             Ok(lines) => {
                 found.commits = lines.len();
                 for line in lines {
-                    self.verify_commit(&line.id, &line.record_hash, &mut found)?;
+                    self.verify_commit(&line, &mut found)?;
                 }
             }
             Err(Error::Damaged { file, why }) => {
@@ -83,7 +83,8 @@ impl<F: Fs> Door<F> {
         Ok(())
     }
 
-    fn verify_commit(&self, id: &str, record_hash: &str, found: &mut Verification) -> Result<()> {
+    fn verify_commit(&self, line: &HistoryLine, found: &mut Verification) -> Result<()> {
+        let id = &line.id;
         let folder = format!("{}/{UNDO}/{id}", self.layout.state);
         let damage = |name: &str, why: &str| Damage {
             path: shown(&format!("{folder}/{name}")),
@@ -98,14 +99,14 @@ impl<F: Fs> Door<F> {
             return Ok(());
         };
         let record = self.read_state(&dir, RECORD)?.unwrap_or_default();
-        if blake3::hash(&record).to_hex().as_str() != record_hash {
+        if blake3::hash(&record).to_hex().as_str() != line.record_hash {
             found.damage.push(damage(RECORD, "it is not the record that the history names"));
             return Ok(());
         }
         if self.is_expired(id)? {
             return Ok(());
         }
-        let changes = self.record(id)?.changes;
+        let changes = self.record_of::<Record>(line)?.changes;
         let before = changes.iter().filter_map(|change| change.before.as_ref());
         let versions: BTreeMap<&str, &Version> =
             before.map(|version| (version.hash.as_str(), version)).collect();

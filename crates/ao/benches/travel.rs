@@ -138,24 +138,31 @@ fn ao(root: &Path, arguments: &[&str]) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
 }
 
+/// As of the first night, where most of what it had is kept versions; and of one in the middle, where
+/// there are as many commits before it that doubts rest on as after it.
 fn searches(root: &Path) {
     let query = Numbers(3).words(3);
+    let middle = format!("n{:02}-iter-1", NIGHTS / 2);
     let plain = ["search", &query];
-    let as_of = ["search", &query, "--as-of", "n01-iter-1"];
-    let first = timed(|| ao(root, &as_of));
+    let oldest = ["search", &query, "--as-of", "n01-iter-1"];
+    let between = ["search", &query, "--as-of", &middle];
+    let first = timed(|| ao(root, &oldest));
+    assert!(ao(root, &between));
     // What was written a moment ago is looked at again; that is over soon.
     std::thread::sleep(Duration::from_secs(3));
-    assert!(ao(root, &plain) && ao(root, &as_of));
-    let (mut today, mut then) = (Vec::new(), Vec::new());
+    assert!(ao(root, &plain) && ao(root, &oldest) && ao(root, &between));
+    let mut costs = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
-        today.push(timed(|| ao(root, &plain)));
-        then.push(timed(|| ao(root, &as_of)));
+        for (arguments, costs) in [&plain[..], &oldest, &between].iter().zip(&mut costs) {
+            costs.push(timed(|| ao(root, arguments)));
+        }
     }
-    let (today, then) = (median(today), median(then));
+    let [today, oldest, between] = costs.map(median);
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     for (what, cost) in [
         ("ao search", today),
-        ("ao search as of 89 nights ago", then),
+        ("ao search as of 89 nights ago", oldest),
+        ("ao search as of 45 nights ago", between),
         ("ao search as of it, the first time", first),
     ] {
         println!(

@@ -13,28 +13,20 @@ use std::path::PathBuf;
 use super::Index;
 use super::assemble::assemble;
 use super::build::{self, hash_of};
+use super::compare::{Cached, Change, Compared, Fate, SECOND_NS, compare, settles_ns};
 use super::draft::Stamp;
-use super::image::{Image, Section};
+use super::image::Image;
 use super::old;
-use super::reader::{Reader, stamps};
+use super::reader::Reader;
+use super::shelf::{self, Shelf};
 use super::source::Broken;
 use crate::corpus::Kind;
 use crate::files::{File, Files, Left};
 use crate::past::Past;
 
 /// Where the cache lies beneath `.agents/`.
-const FOLDER: &str = "ao/index";
+pub(super) const FOLDER: &str = "ao/index";
 const FILE: &str = "search.idx";
-/// The index of an earlier state, by its name.
-const PAST_PREFIX: &str = "as-of-";
-const PAST_SUFFIX: &str = ".idx";
-/// So many earlier states are kept; each is about as large as the index of today.
-const PAST_KEPT_MAX: usize = 4;
-/// Kernels stamp files with a clock that ticks; no tick is longer.
-const TICK_NS: i64 = 20_000_000;
-/// Some file systems keep whole seconds only, and one of them even ones.
-const COARSE_TICK_NS: i64 = 2_000_000_000;
-const SECOND_NS: i64 = 1_000_000_000;
 
 /// Whether a changed index is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +87,11 @@ impl Place {
         View { place: self, past: Some(past) }.ask(ask)
     }
 
+    /// The earlier states that are at hand.
+    pub fn shelf(&self) -> Shelf {
+        Shelf::new(&self.agents, self.keep)
+    }
+
     /// The index of the tree as it is now.
     pub fn open(&self) -> io::Result<Opened> {
         View { place: self, past: None }.open()
@@ -127,7 +124,7 @@ impl View<'_> {
         }
         let now: Vec<Option<Stamp>> = files.map(|file| stamp_of(&files, file));
         let (later, missing) = self.doubts(&files, &now);
-        let opened = match cached.and_then(|cached| Self::compare(&files, &now, cached)) {
+        let opened = match cached.and_then(|cached| compare(&files, &now, cached)) {
             Ok(Compared::Same(reader)) => Opened {
                 index: Index { reader },
                 state: State::Warm,
@@ -170,10 +167,9 @@ impl View<'_> {
     }
 
     fn path(&self) -> PathBuf {
-        let folder = self.place.agents.join(FOLDER);
         match self.past {
-            Some(past) => folder.join(format!("{PAST_PREFIX}{}{PAST_SUFFIX}", past.name)),
-            None => folder.join(FILE),
+            Some(past) => self.place.shelf().index_path(&past.name),
+            None => self.place.agents.join(FOLDER).join(FILE),
         }
     }
 
@@ -190,49 +186,6 @@ impl View<'_> {
         // Neither clock alone: ours may be wrong, and the file's is from after the walk.
         let settled_ns = written_ns.min(reader.whole.walked_ns);
         Ok(Cached { reader, settled_ns })
-    }
-
-    fn compare(files: &Files, now: &[Option<Stamp>], cached: Cached) -> Result<Compared, Broken> {
-        let old = Old::read(&cached.reader)?;
-        let mut fates = Vec::with_capacity(files.found.len());
-        let mut entry = 0;
-        let mut is_same = true;
-        for (file, now) in files.found.iter().zip(now) {
-            while old.key(entry).is_some_and(|key| key < file.path.as_bytes()) {
-                // It is gone.
-                is_same = false;
-                entry += 1;
-            }
-            let is_known = old.key(entry) == Some(file.path.as_bytes());
-            let fate = match now {
-                // It went between the two looks.
-                None => Fate::Gone,
-                Some(now) if is_known => {
-                    Self::fate(&old.stamps[entry], now, entry, cached.settled_ns)
-                }
-                Some(_) => Fate::Read,
-            };
-            is_same &= matches!(fate, Fate::Keep(..));
-            entry += usize::from(is_known);
-            fates.push(fate);
-        }
-        if is_same && entry == cached.reader.entries {
-            return Ok(Compared::Same(cached.reader));
-        }
-        Ok(Compared::Changed(Change { reader: cached.reader, fates }))
-    }
-
-    fn fate(old: &Stamp, now: &Stamp, entry: usize, settled_ns: i64) -> Fate {
-        let with_hash = Stamp { hash: old.hash, ..*now };
-        let is_same_file = Stamp { changed_ns: old.changed_ns, ..with_hash } == *old;
-        if !is_same_file {
-            return Fate::Read;
-        }
-        let latest = settles_ns(now.modified_ns).max(settles_ns(now.changed_ns));
-        if now.changed_ns == old.changed_ns && latest < settled_ns {
-            return Fate::Keep(entry, with_hash);
-        }
-        Fate::Look(entry, with_hash)
     }
 
     /// Reads what changed, and looks at what may have.
@@ -298,52 +251,17 @@ impl View<'_> {
         Ok(Opened { index: Index { reader }, state, left, unwritten, later, missing })
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the words of the corpus and where they stand, for nobody but ao"
-    )]
     fn write(&self, image: &mut Image) -> io::Result<()> {
-        let agents = &self.place.agents;
-        ao_tree::make_folders(agents, FOLDER)?;
-        let ignore = agents.join(FOLDER).join(".gitignore");
-        if std::fs::symlink_metadata(&ignore).is_err() {
-            ao_tree::replace_cache(&ignore, b"# A cache; delete it at any time.\n*\n")?;
-        }
+        shelf::make_folder(&self.place.agents)?;
         match image.as_file() {
-            Some(bytes) => ao_tree::replace_cache(&self.path(), bytes)?,
+            Some(bytes) => shelf::replace(&self.path(), bytes)?,
             None => return Ok(()),
         }
         match self.past {
-            Some(_) => self.forget(),
+            Some(past) => self.place.shelf().forget(&past.name),
             None => Ok(()),
         }
     }
-
-    /// Removes all indexes of earlier states but those that were written last.
-    fn forget(&self) -> io::Result<()> {
-        let folder = self.place.agents.join(FOLDER);
-        let mut kept = Vec::new();
-        for entry in std::fs::read_dir(&folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let is_past = name
-                .to_str()
-                .is_some_and(|name| name.starts_with(PAST_PREFIX) && name.ends_with(PAST_SUFFIX));
-            if is_past && let Ok(found) = entry.metadata() {
-                kept.push((found.mtime(), found.mtime_nsec(), entry.path()));
-            }
-        }
-        kept.sort_unstable();
-        let too_many = kept.len().saturating_sub(PAST_KEPT_MAX);
-        let others = kept.iter().filter(|(_, _, path)| *path != self.path());
-        others.take(too_many).try_for_each(|(_, _, path)| ao_tree::remove_cache(path))
-    }
-}
-
-/// When a file that says this time of itself can no longer be changed behind it.
-fn settles_ns(time_ns: i64) -> i64 {
-    let tick = if time_ns % SECOND_NS == 0 { COARSE_TICK_NS } else { TICK_NS };
-    time_ns.saturating_add(tick)
 }
 
 /// `None` if it went meanwhile. What cannot be asked is read, and then says so itself.
@@ -351,64 +269,5 @@ fn stamp_of(files: &Files, file: &File) -> Option<Stamp> {
     match files.stat(file) {
         Ok(found) => found.as_ref().map(Stamp::of),
         Err(_) => Some(Stamp { modified_ns: i64::MAX, ..Stamp::default() }),
-    }
-}
-
-struct Cached {
-    reader: Reader,
-    /// Files that changed before this can be trusted to have changed no more.
-    settled_ns: i64,
-}
-
-enum Compared {
-    Same(Reader),
-    Changed(Change),
-}
-
-struct Change {
-    reader: Reader,
-    /// For each file.
-    fates: Vec<Fate>,
-}
-
-impl Change {
-    fn fates_with<'a>(&'a self, files: &'a Files) -> Vec<(&'a File, &'a Fate)> {
-        files.found.iter().zip(&self.fates).collect()
-    }
-}
-
-/// What becomes of a file's place in the index.
-enum Fate {
-    /// As the cache has it.
-    Keep(usize, Stamp),
-    /// As the cache has it, if its bytes are the same.
-    Look(usize, Stamp),
-    Read,
-    Gone,
-}
-
-/// Paths and stamps of a cached index.
-struct Old {
-    ends: Vec<u8>,
-    paths: Vec<u8>,
-    stamps: Vec<Stamp>,
-}
-
-impl Old {
-    fn read(reader: &Reader) -> Result<Self, Broken> {
-        let ends = reader.image.whole(Section::PathEnds)?.into_owned();
-        let paths = reader.image.whole(Section::Paths)?.into_owned();
-        let stamps = stamps(&reader.image)?;
-        if stamps.len() != reader.entries {
-            return Err(Broken);
-        }
-        Ok(Self { ends, paths, stamps })
-    }
-
-    fn key(&self, entry: usize) -> Option<&[u8]> {
-        let ends = self.ends.as_chunks::<4>().0;
-        let end = u32::from_le_bytes(*ends.get(entry)?) as usize;
-        let start = if entry == 0 { 0 } else { u32::from_le_bytes(ends[entry - 1]) as usize };
-        self.paths.get(start..end)
     }
 }

@@ -8,6 +8,7 @@ mod assemble;
 mod build;
 mod bytes;
 mod cache;
+mod compare;
 mod contest;
 mod draft;
 mod entry;
@@ -21,6 +22,7 @@ mod postings;
 mod question;
 mod rank;
 mod reader;
+mod shelf;
 mod source;
 mod vocabulary;
 
@@ -32,6 +34,7 @@ pub use facts::{Facts, Sight};
 pub use formula::RERANKED;
 pub use question::{QUESTION_WORDS_MAX, Question};
 pub use rank::{Part, PartKind, Ranked};
+pub use shelf::Shelf;
 pub use source::Broken;
 
 use std::sync::Arc;
@@ -272,18 +275,16 @@ mod tests {
         assert_eq!(keys, ["b", "a", "c"]);
         assert_eq!(index.rank(&Question::new("beta"), 2, None).unwrap().len(), 2);
         assert!(index.rank(&Question::new("nobody"), 10, None).unwrap().is_empty());
-        let none = Index::of_texts([]).unwrap();
-        assert!(none.rank(&Question::new("beta"), 10, None).unwrap().is_empty());
+        let none = Index::of_texts([]).unwrap().rank(&Question::new("beta"), 10, None);
+        assert!(none.unwrap().is_empty());
     }
 
     /// Far more entries than are looked at twice: the selection of the best is exact.
     #[test]
     fn the_selection_of_the_best_is_the_same_as_sorting_them_all() {
         let all = entries();
-        let index = Index {
-            reader: Reader::new(assemble::assemble(build::in_batches(&all, 1, put), 0).unwrap())
-                .unwrap(),
-        };
+        let image = assemble::assemble(build::in_batches(&all, 1, put), 0).unwrap();
+        let index = Index { reader: Reader::new(image).unwrap() };
         let question = Question::new("w0ing w1ing w4ing w9ing");
         let whole = index.rank(&question, 1000, None).unwrap();
         assert!(whole.len() > 150);

@@ -41,7 +41,8 @@ impl Library {
             now_ns: clock::now().nanoseconds(),
             keep: if global.dry_run { Keep::No } else { Keep::Yes },
         };
-        let as_of = as_of.map(|asked| AsOf::find(&door, asked)).transpose()?;
+        let find = |asked: &str| AsOf::find(&door, asked, &place.shelf());
+        let as_of = as_of.map(find).transpose()?;
         Ok(Self { repo, place, door, as_of, _readers: readers })
     }
 

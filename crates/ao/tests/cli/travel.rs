@@ -1,11 +1,11 @@
-//! `--as-of`, and `ao overnight log`, `show`, `undo` and `bisect`.
+//! `--as-of`: the corpus as it was.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::repo::{Ran, TestRepo, contents, delete, write};
+use crate::repo::{Ran, TestRepo, delete, write};
 use crate::search::paths;
 
 /// Far in the past, so that no file seems to be newer than a commit.
@@ -13,30 +13,40 @@ const OLD: Duration = Duration::from_hours(24 * 365 * 30);
 
 impl TestRepo {
     /// Sets the times of all files back to before every commit.
-    fn settle(&self) {
+    pub(crate) fn settle(&self) {
         for path in self.tree().keys() {
             let file = File::options().write(true).open(self.agents().join(path)).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + OLD).unwrap();
         }
     }
 
-    fn night(&self, number: usize, edits: &Value) -> String {
+    /// Changes lines of the history behind the door's back.
+    pub(crate) fn edit_history(&self, edit: impl FnOnce(&mut Vec<Value>)) {
+        let history = self.read("overnight/history.jsonl");
+        let read = |line: &str| serde_json::from_str(line).unwrap();
+        let mut lines: Vec<Value> = history.lines().map(read).collect();
+        edit(&mut lines);
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        self.write("overnight/history.jsonl", &(lines.join("\n") + "\n"));
+    }
+
+    pub(crate) fn night(&self, number: usize, edits: &Value) -> String {
         let id = format!("n{number:02}-iter-1");
         self.apply_as(edits, &["--id", &id]).expect(0);
         id
     }
 }
 
-fn told(ran: &Ran) -> Value {
+pub(crate) fn told(ran: &Ran) -> Value {
     ran.json()["corpus_as_of"].clone()
 }
 
-fn quokka(text: &str) -> String {
+pub(crate) fn quokka(text: &str) -> String {
     format!("---\ndate: 2026-04-01\n---\n# Quokka\n\n{text}\n")
 }
 
 /// Three nights: one adds, one rewords, one deletes.
-fn three_nights() -> TestRepo {
+pub(crate) fn three_nights() -> TestRepo {
     let repo = TestRepo::new();
     repo.write("learnings/first.md", &quokka("The first version is zebra."));
     repo.write("learnings/other.md", &quokka("Another one."));
@@ -47,7 +57,7 @@ fn three_nights() -> TestRepo {
     repo
 }
 
-fn found(repo: &TestRepo, word: &str, as_of: &str) -> Vec<String> {
+pub(crate) fn found(repo: &TestRepo, word: &str, as_of: &str) -> Vec<String> {
     let found = repo.search(&[word, "--as-of", as_of]);
     paths(&found).into_iter().map(str::to_owned).collect()
 }
@@ -94,14 +104,12 @@ fn a_search_as_of_an_iteration_sees_what_was_there_after_it() {
 #[test]
 fn a_moment_is_the_state_at_its_end() {
     let repo = three_nights();
-    let history = repo.read("overnight/history.jsonl");
-    let mut lines: Vec<Value> =
-        history.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (line, at) in lines.iter_mut().zip(["2026-05-01", "2026-05-03", "2026-05-05"]) {
-        line["at"] = format!("{at}T02:00:00Z").into();
-    }
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    repo.write("overnight/history.jsonl", &text);
+    let days = ["2026-05-01", "2026-05-03", "2026-05-05"];
+    repo.edit_history(|lines| {
+        for (line, at) in lines.iter_mut().zip(days) {
+            line["at"] = format!("{at}T02:00:00Z").into();
+        }
+    });
     for (as_of, commit) in [
         ("2026-04-30", Value::Null),
         ("2026-05-01T01:59:59Z", Value::Null),
@@ -109,6 +117,12 @@ fn a_moment_is_the_state_at_its_end() {
         ("2026-05-01", "n01-iter-1".into()),
         ("2026-05-04", "n02-iter-1".into()),
         ("2026-05-05T04:00:00+02:00", "n03-iter-1".into()),
+        ("2026-05-05T04:00:00+02:01", "n02-iter-1".into()),
+        // Without a zone it is UTC.
+        ("2026-05-05T01:59:59", "n02-iter-1".into()),
+        ("2026-05-05 02:00", "n03-iter-1".into()),
+        ("0001-01-01", Value::Null),
+        ("9999-12-31", "n03-iter-1".into()),
     ] {
         let ran = repo.run(&["--json", "search", "quokka", "--as-of", as_of]).expect(0);
         assert_eq!(told(&ran)["commit"], commit, "{as_of}");
@@ -159,6 +173,20 @@ fn health_of_an_iteration_leaves_later_citations_out() {
     assert_eq!(sessions("n02-iter-1"), 0);
     repo.write("ao/citations.jsonl", &format!("{}\n", cite("2026-01-01T00:00:00Z")));
     assert_eq!(sessions("n02-iter-1"), 1);
+    // Nor is what was asked later a question that it is measured by.
+    let fitness = || {
+        let ran = repo.run(&["--json", "metrics", "health", "--as-of", "n02-iter-1"]).expect(0);
+        ran.json()["fitness"].clone()
+    };
+    repo.write("ao/citations.jsonl", "");
+    let before = fitness();
+    let mut asked = cite("2999-01-01T00:00:00Z");
+    asked["query"] = "second version okapi".into();
+    repo.write("ao/citations.jsonl", &format!("{asked}\n"));
+    assert_eq!(fitness(), before);
+    asked["cited_at"] = "2026-01-01T00:00:00Z".into();
+    repo.write("ao/citations.jsonl", &format!("{asked}\n"));
+    assert_ne!(fitness(), before, "it counts if it was asked before");
 }
 
 #[test]
@@ -212,6 +240,18 @@ fn a_state_that_is_no_longer_kept_is_refused_by_name() {
     }
 }
 
+/// A snapshot that went and only added files does not stand in the way.
+#[test]
+fn what_only_added_files_needs_no_bytes() {
+    let repo = three_nights();
+    repo.night(4, &json!([write("learnings/x.md", "# Quokka x\n")]));
+    repo.edit_history(|lines| lines[3]["at"] = "2020-01-01T00:00:00Z".into());
+    repo.night(5, &json!([write("learnings/y.md", "# y\n")]));
+    assert!(repo.state("undo/n04-iter-1/expired").is_file(), "older than the days that are kept");
+    let then = found(&repo, "quokka", "n03-iter-1");
+    assert_eq!(then, ["learnings/first.md"]);
+}
+
 #[test]
 fn a_kept_version_that_is_damaged_or_missing_is_not_shown() {
     let repo = three_nights();
@@ -231,183 +271,23 @@ fn a_kept_version_that_is_damaged_or_missing_is_not_shown() {
     repo.run(&["search", "quokka", "--as-of", "n02-iter-1"]).expect(0);
 }
 
+/// Nothing is known but what lies there; entries from later days are left out all the same.
 #[test]
-fn few_earlier_indexes_are_kept_and_none_in_a_dry_run() {
-    let repo = three_nights();
-    let indexes = || {
-        let found = fs::read_dir(repo.agents().join("ao/index")).into_iter().flatten();
-        let names = found.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.starts_with("as-of-")).count()
-    };
-    repo.run(&["--dry-run", "search", "quokka", "--as-of", "n01-iter-1"]).expect(0);
-    assert_eq!(indexes(), 0);
-    for number in 4..9 {
-        repo.night(number, &json!([write("learnings/x.md", &format!("# x {number}\n"))]));
-    }
-    for number in 1..8 {
-        repo.run(&["search", "quokka", "--as-of", &format!("n{number:02}-iter-1")]).expect(0);
-        assert_eq!(indexes(), number.min(4));
-    }
-    assert!(repo.exists("ao/index/as-of-n07-iter-1.idx"));
-    // One that is damaged costs time only.
-    fs::write(repo.agents().join("ao/index/as-of-n07-iter-1.idx"), "rubbish").unwrap();
-    assert_eq!(found(&repo, "okapi", "n07-iter-1"), ["learnings/first.md"]);
-    // The plain index is another one.
-    assert_eq!(paths(&repo.search(&["zebra"])), Vec::<&str>::new());
-}
-
-// proves: LOOP-27
-#[test]
-fn the_log_and_an_iteration_are_told_with_reasons_and_diff() {
-    let repo = three_nights();
-    repo.apply_as(&json!([write("learnings/hand.md", "# By hand\n")]), &["--id", "hand"]).expect(0);
-    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
-    let ids: Vec<&str> = log["iterations"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["id"].as_str().unwrap())
-        .collect();
-    assert_eq!(ids, ["n03-iter-1", "n02-iter-1", "n01-iter-1"]);
-    assert_eq!(log["iterations"][0]["deleted"], 2);
-    let one = repo.run(&["--json", "overnight", "log", "-n", "1"]).expect(0).json();
-    assert_eq!((one["iterations"].as_array().unwrap().len(), &one["in_all"]), (1, &json!(3)));
-    let shown = repo.run(&["--json", "overnight", "show", "n02-iter-1"]).expect(0).json();
-    assert_eq!(shown["changes"][0]["reason"], "because of learnings/first.md");
-    let diff = shown["diff"].as_str().unwrap();
-    assert!(diff.contains("-The first version is zebra.\n+The second version is okapi."), "{diff}");
-    let text = repo.run(&["overnight", "show", "n03"]).expect(0).stdout;
-    assert!(
-        text.contains("away with learnings/other.md") && text.contains("-Another one."),
-        "{text}"
-    );
-    assert!(text.contains("from learnings/a.md"), "{text}");
-    // A commit that no night made is not a night's.
-    let refused = repo.run(&["overnight", "show", "hand"]).expect(2);
-    assert!(refused.stderr.contains("ao tree show"), "{refused}");
-    repo.run(&["overnight", "show", "n09"]).expect(2);
-}
-
-// proves: LOOP-09
-#[test]
-fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
-    let repo = three_nights();
-    let before = contents(&repo.tree());
-    let dry = repo.run(&["--dry-run", "overnight", "undo"]).expect(0);
-    assert!(dry.stderr.contains("Would take back 1 commit: n03-iter-1"), "{dry}");
-    assert_eq!(contents(&repo.tree()), before);
-    let done = repo.run(&["overnight", "undo", "--id", "back", "--grace", "0s"]).expect(0);
-    assert!(done.stderr.contains("n03-iter-1"), "{done}");
-    assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
-    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
-    assert_eq!(log["iterations"][0]["taken_back_by"], "back");
-    assert_eq!(log["iterations"][1]["taken_back_by"], Value::Null);
-    // An undo of the undo makes it kept again; then the next undo is of it once more.
-    repo.run(&["tree", "undo", "back", "--id", "forth", "--grace", "0s"]).expect(0);
-    assert_eq!(contents(&repo.tree()), before);
-    let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
-    assert_eq!(log["iterations"][0]["taken_back_by"], Value::Null);
-    // With a file that a person changed since: theirs stays, and what was to come back is kept.
-    repo.write("learnings/first.md", "a person's\n");
-    let undone =
-        repo.run(&["--json", "overnight", "undo", "n02", "--id", "all", "--grace", "0s"]).expect(0);
-    let conflicts = undone.json()["conflicts"].clone();
-    assert_eq!(conflicts[0]["path"], "learnings/first.md", "{undone}");
-    assert_eq!(repo.read("learnings/first.md"), "a person's\n");
-    assert_eq!(
-        repo.read("overnight/conflicts/all/learnings/first.md"),
-        quokka("The first version is zebra.")
-    );
-    assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
-    // Now the newest that is kept is the first one.
-    repo.run(&["overnight", "undo", "--grace", "0s"]).expect(0);
-    assert!(!repo.exists("learnings/added.md"));
-    let none = repo.run(&["overnight", "undo"]).expect(1);
-    assert!(none.stderr.contains("no iteration"), "{none}");
-    repo.run(&["overnight", "undo", "all"]).expect(2);
-}
-
-const NIGHTS: usize = 64;
-
-/// What the faulty night does to the wanted entry.
-fn fault(kind: &str) -> Value {
-    match kind {
-        "removes" => json!([delete("learnings/want.md")]),
-        "merges" => {
-            let text = "---\nmerged_from: [learnings/want.md]\n---\n# Other\n\nwallaby marsupial\n";
-            json!([delete("learnings/want.md"), write("learnings/rival.md", text)])
-        }
-        _ => {
-            json!([write("learnings/want.md", "# Hopping\n\nA wallaby among many other words.\n")])
-        }
-    }
-}
-
-/// 64 nights, of which the one of this number has the fault.
-fn nights(at: usize, kind: &str) -> TestRepo {
+fn a_repository_without_a_commit_is_read_as_it_is() {
     let repo = TestRepo::new();
-    repo.write("learnings/want.md", "# Wallaby marsupial\n\nwallaby marsupial\n");
-    repo.write("learnings/rival.md", "# Other\n\nwallaby\n");
+    repo.write("learnings/q.md", &quokka("A lemur."));
     repo.settle();
-    for number in 1..=NIGHTS {
-        let edits = if number == at {
-            fault(kind)
-        } else {
-            json!([write(&format!("learnings/w{}.md", number % 5), &format!("# w {number}\n"))])
-        };
-        repo.night(number, &edits);
-    }
-    repo
-}
-
-#[test]
-fn the_night_that_made_an_answer_worse_is_found_in_six_looks() {
-    for (at, kind, after) in
-        [(1, "removes", Value::Null), (37, "merges", Value::Null), (64, "rewords", json!(2))]
-    {
-        let repo = nights(at, kind);
-        for more in [&[][..], &["--want", "want"]] {
-            let mut arguments =
-                vec!["--json", "overnight", "bisect", "--query", "wallaby marsupial"];
-            arguments.extend(more);
-            let ran = repo.run(&arguments).expect(0);
-            let told = ran.json();
-            assert_eq!(told["found"]["commit"], format!("n{at:02}-iter-1"), "{kind}: {ran}");
-            assert_eq!((&told["commits"], &told["looks"]), (&json!(64), &json!(6)), "{ran}");
-            assert_eq!(told["looked_at"].as_array().unwrap().len(), 6);
-            let found = &told["found"];
-            assert_eq!((&found["rank_before"], &found["rank_after"]), (&json!(1), &after), "{ran}");
-            assert_eq!(found["change"]["path"], "learnings/want.md");
-            assert_eq!(told["want"], "learnings/want.md");
-            if kind == "merges" {
-                assert_eq!(found["instead"], json!({ "path": "learnings/rival.md", "rank": 1 }));
-            }
-        }
-        // Another entry did not get worse by it.
-        let ran =
-            repo.run(&["--json", "overnight", "bisect", "--query", "wallaby", "--want", "rival"]);
-        assert_eq!(ran.expect(0).json()["found"], Value::Null, "{kind}");
-        assert!(!repo.exists("ao/index/as-of-n32-iter-1.idx"), "a look leaves nothing");
-    }
-}
-
-#[test]
-fn what_cannot_be_bisected_is_said() {
-    let repo = three_nights();
-    let bisect = |more: &[&str]| {
-        let mut arguments = vec!["overnight", "bisect", "--query"];
-        arguments.extend(more);
-        repo.run(&arguments)
-    };
-    let text = bisect(&["zebra"]).expect(0).stdout;
-    assert!(text.contains("n02-iter-1") && text.contains("answer 1"), "{text}");
-    assert!(text.contains("because of learnings/first.md"), "{text}");
-    bisect(&["zebra", "--from", "n02-iter-1"]).expect(2);
-    bisect(&["zebra", "--want", "nobody"]).expect(2);
-    bisect(&["zebra", "--want", "other"]).expect(2);
-    bisect(&["zebra", "--from", "n03-iter-1"]).expect(1);
-    bisect(&["the"]).expect(2);
-    // From when it was there: it went with the third.
-    let text = bisect(&["lemur", "--from", "n01-iter-1"]).expect(0).stdout;
-    assert!(text.contains("n03-iter-1") && text.contains("gone after this one"), "{text}");
+    let ran = repo.run(&["--json", "search", "lemur", "--as-of", "2026-04-02"]).expect(0);
+    assert_eq!(paths(&ran.json()), ["learnings/q.md"]);
+    assert_eq!(
+        (&told(&ran)["commit"], &told(&ran)["later_commits"], &told(&ran)["uncertain_in_all"]),
+        (&Value::Null, &json!(0), &json!(0))
+    );
+    assert!(ran.stderr.contains("The corpus as it is now; nothing was ever committed."), "{ran}");
+    assert_eq!(found(&repo, "lemur", "2026-03-31"), Vec::<String>::new());
+    repo.run(&["search", "lemur", "--as-of", "n01-iter-1"]).expect(2);
+    // Made after the day that is asked for.
+    repo.write("learnings/q.md", &quokka("A lemur by hand."));
+    let ran = repo.run(&["--json", "show", "q", "--as-of", "2026-04-02"]).expect(0);
+    assert_eq!(told(&ran)["uncertain"][0]["path"], "learnings/q.md", "{ran}");
 }

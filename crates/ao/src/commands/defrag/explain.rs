@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Certificate, Exit, Probe};
+use ao_contract::{Certificate, Exit, Probe, Record};
 use ao_corpus::certificate::of_sources;
 use ao_corpus::defrag::Plan;
 use ao_tree::{Disk, Door, shown};
@@ -112,7 +112,7 @@ fn of_history(id: &str, door: &Door<Disk>) -> Result<Vec<Explained>, Failure> {
     let mut found = Vec::new();
     for line in door.history()?.into_iter().rev() {
         // A snapshot that was let go takes its record along.
-        let Ok(record) = door.record(&line.id) else { continue };
+        let Ok(record) = door.record_of::<Record>(&line) else { continue };
         for change in &record.changes {
             let Some(certificate) = of_sources(&change.sources) else { continue };
             let is_successor =

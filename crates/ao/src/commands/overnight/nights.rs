@@ -7,7 +7,7 @@ use ao_contract::{Exit, HistoryLine, Iteration};
 use ao_tree::{Disk, Door, shown};
 use serde_json::{Value, json};
 
-use crate::commands::as_of::{is_iteration, run_of};
+use crate::commands::as_of::{begin_so, is_iteration, run_of};
 use crate::config;
 use crate::failure::Failure;
 use crate::repo::Repo;
@@ -117,8 +117,10 @@ pub(super) fn find(
         }
         Some(line) => Err(Failure::usage(format!("commit {} is not a night's", shown(&line.id)))
             .hint("`ao tree show`, `ao tree diff` and `ao tree undo` are for every commit")),
-        None => Err(Failure::usage(format!("there is no iteration or run {}", shown(asked)))
-            .hint("`ao overnight log` lists the iterations")),
+        None => Err(Failure::usage(format!("there is no iteration or run {}", shown(asked))).hint(
+            begin_so(&history, asked)
+                .unwrap_or_else(|| "`ao overnight log` lists the iterations".to_owned()),
+        )),
     }
 }
 

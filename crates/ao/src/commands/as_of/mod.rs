@@ -1,17 +1,20 @@
 //! `--as-of`: which earlier state of the corpus is meant, and what is known of it.
 
+mod asked;
+
 use ao_contract::{Exit, HistoryLine};
-use ao_corpus::index::Opened;
+use ao_corpus::index::{Opened, Shelf};
 use ao_corpus::{Kind, Past};
 use ao_tree::{Disk, Door, Uncertain, shown};
 use jiff::Timestamp;
-use jiff::civil::{Date, Time};
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::printer::{DOUBT, Printer, paint};
 use crate::repo::STATE;
+pub(crate) use asked::{begin_so, day, is_iteration, run_of};
+use asked::{count_after, moment, nanoseconds};
 
 /// So many doubts are told one by one.
 const TOLD_MAX: usize = 3;
@@ -19,8 +22,8 @@ const TOLD_MAX: usize = 3;
 const LISTED_MAX: usize = 100;
 /// Names the state before the first commit; no id begins with a dot.
 const BEFORE_ALL: &str = ".before-all";
-/// A day is written with so many characters; what is longer is a moment.
-const DAY_CHARS: usize = 10;
+const NAMED: &str = "`ao overnight log` lists the iterations, `ao tree log` all commits; a day is 2026-06-30, a \
+                     moment 2026-06-30T04:00:00Z";
 
 /// A state of the corpus, by what has been committed.
 #[derive(Debug)]
@@ -41,24 +44,23 @@ pub(crate) struct AsOf {
 
 impl AsOf {
     /// A day, a moment, a commit or a run, as it was typed.
-    pub(crate) fn find(door: &Door<Disk>, asked: &str) -> Result<Self, Failure> {
+    pub(crate) fn find(door: &Door<Disk>, asked: &str, shelf: &Shelf) -> Result<Self, Failure> {
         let history = door.history()?;
         if let Some(count) = count_after(&history, asked) {
-            return Self::after(door, &history, count, asked);
+            return Self::after(door, (&history, count), asked, shelf);
         }
         let Some((until, day)) = moment(asked) else {
-            let shown = shown(asked);
-            return Err(Failure::usage(format!(
-                "there is no commit `{shown}`, and it is neither a day nor a moment"
-            ))
-            .hint("`ao overnight log` lists the iterations, `ao tree log` all commits; a day is 2026-06-30, \
-                   a moment 2026-06-30T04:00:00Z"));
+            let failure = Failure::usage(format!(
+                "there is no commit `{}`, and it is neither a day nor a moment",
+                shown(asked)
+            ));
+            return Err(failure.hint(begin_so(&history, asked).unwrap_or_else(|| NAMED.into())));
         };
         let is_in = |line: &HistoryLine| {
             line.at.parse::<Timestamp>().is_ok_and(|committed| committed <= until)
         };
         let count = history.iter().rposition(is_in).map_or(0, |last| last + 1);
-        let mut state = Self::after(door, &history, count, asked)?;
+        let mut state = Self::after(door, (&history, count), asked, shelf)?;
         state.past.until_ns = nanoseconds(until);
         Ok(Self { until, day: Some(day), ..state })
     }
@@ -66,9 +68,9 @@ impl AsOf {
     /// The state after the first `count` commits.
     pub(crate) fn after(
         door: &Door<Disk>,
-        history: &[HistoryLine],
-        count: usize,
+        (history, count): (&[HistoryLine], usize),
         asked: &str,
+        shelf: &Shelf,
     ) -> Result<Self, Failure> {
         let newest = count.checked_sub(1).and_then(|last| history.get(last));
         if let Some(line) = newest {
@@ -81,11 +83,15 @@ impl AsOf {
         let time = |line: &HistoryLine| line.at.parse::<Timestamp>().ok();
         // Before the first commit: up to when that was made.
         let until = newest.or(history.first()).and_then(time).unwrap_or(Timestamp::MAX);
+        let name = newest.map_or(BEFORE_ALL, |line| line.id.as_str());
+        // Always asked: bytes can be let go after a state was looked at.
+        door.check_kept(history, count)?;
+        let key = ao_tree::Past::key(history, count);
         let past = Past {
-            name: newest.map_or_else(|| BEFORE_ALL.to_owned(), |line| line.id.clone()),
+            name: name.to_owned(),
             until_ns: nanoseconds(until),
             folder: format!("{STATE}/{}", ao_tree::Kept::FOLDER),
-            known: door.past(history, count)?,
+            known: shelf.known(name, &key, || door.past(history, count))?,
         };
         Ok(Self {
             asked: asked.to_owned(),
@@ -182,9 +188,11 @@ impl AsOf {
         let uncertain = self.uncertain(door, opened)?;
         let after = match &self.commit {
             Some(id) => format!("after commit {}", shown(id)),
+            None if self.since == 0 => "as it is now".to_owned(),
             None => "before the first commit".to_owned(),
         };
         let back = match self.since {
+            0 if self.commit.is_none() => "nothing was ever committed".to_owned(),
             0 => "nothing was committed since".to_owned(),
             1 => "one later commit is left out".to_owned(),
             since => format!("{since} later commits are left out"),
@@ -216,82 +224,8 @@ impl AsOf {
     }
 }
 
-/// How many commits there are up to the one of this id, or the last one of this run.
-pub(crate) fn count_after(history: &[HistoryLine], asked: &str) -> Option<usize> {
-    let of_id = history.iter().position(|line| line.id == asked);
-    let of_run = || history.iter().rposition(|line| run_of(&line.id) == Some(asked));
-    of_id.or_else(of_run).map(|at| at + 1)
-}
-
-/// The run that a commit is of, if it is a night's: `RUN-iter-N` or `RUN-packets`, perhaps with a
-/// number after it.
-pub(crate) fn run_of(id: &str) -> Option<&str> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some((run, rest)) = id.rsplit_once("-iter-") {
-        return rest.split('-').all(is_number).then_some(run);
-    }
-    let (run, rest) = id.rsplit_once("-packets")?;
-    (rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number)).then_some(run)
-}
-
-/// Whether a commit is an iteration of a night.
-pub(crate) fn is_iteration(id: &str) -> bool {
-    run_of(id).is_some() && id.contains("-iter-")
-}
-
-/// A day such as `2026-06-30`.
-pub(crate) fn day(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| "expected a day such as 2026-06-30".to_owned())
-}
-
-/// The end of what was typed, and its day.
-fn moment(asked: &str) -> Option<(Timestamp, Date)> {
-    if let Ok(until) = asked.parse::<Timestamp>() {
-        return Some((until, until.to_zoned(TimeZone::UTC).date()));
-    }
-    if asked.len() != DAY_CHARS {
-        return None;
-    }
-    let day: Date = asked.parse().ok()?;
-    let end = day.to_datetime(Time::MAX).to_zoned(TimeZone::UTC).ok()?;
-    Some((end.timestamp(), day))
-}
-
-fn nanoseconds(time: Timestamp) -> i64 {
-    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
-}
-
 /// A state that cannot be read.
 pub(crate) fn unreadable(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("the earlier state cannot be read: {error}"))
         .hint("`ao tree verify` lists everything that is damaged")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_commits_of_a_night_are_told_by_their_ids() {
-        assert_eq!(run_of("20260415T020000Z-iter-1"), Some("20260415T020000Z"));
-        assert_eq!(run_of("night-iter-12-2"), Some("night"));
-        assert_eq!(run_of("night-packets"), Some("night"));
-        assert_eq!(run_of("night-packets-2"), Some("night"));
-        for other in ["night", "night-iter-", "night-iter-x", "night-packets-x", "a-iter-1-"] {
-            assert_eq!(run_of(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_day_is_the_end_of_it_and_a_moment_itself() {
-        let (end, day) = moment("2026-06-30").unwrap();
-        assert_eq!(end.strftime("%FT%T").to_string(), "2026-06-30T23:59:59");
-        assert_eq!(day.to_string(), "2026-06-30");
-        let (end, day) = moment("2026-06-30T23:30:00-02:00").unwrap();
-        assert_eq!(
-            (end.to_string().as_str(), day.to_string().as_str()),
-            ("2026-07-01T01:30:00Z", "2026-07-01")
-        );
-        assert!(moment("yesterday").is_none() && moment("2026-13-01").is_none());
-    }
 }
