@@ -165,9 +165,9 @@ fn a_real_systemd_takes_the_timer_and_runs_the_night() {
     evening.setup(&["--scheduler", "systemd", "--at", "02:30", "--apply"]).expect(0);
     let told =
         evening.setup(&["--scheduler", "systemd", "--at", "02:30", "--json"]).expect(0).json();
-    let lines = |key: &str| -> String {
+    let lines = |key: &str| {
         let each = told[key].as_array().unwrap().iter().map(|line: &Value| line.as_str().unwrap());
-        each.map(|line| format!("{line} || return 1\n")).collect()
+        each.fold(String::new(), |all, line| all + line + " || return 1\n")
     };
     let script = format!(
         "{}\

@@ -36,9 +36,10 @@ pub(super) fn run(_: Arguments, global: &Global, printer: &Printer) -> Result<Ex
     let repo = Repo::find(global)?;
     let root = repo.canonical();
     let (custody, trouble) = receipts::custody(&root);
-    let history = match repo.agents().is_dir() {
-        true => repo.door()?.history().map_err(|error| error.to_string()),
-        false => Ok(Vec::new()),
+    let history = if repo.agents().is_dir() {
+        repo.door()?.history().map_err(|error| error.to_string())
+    } else {
+        Ok(Vec::new())
     };
     let mut found = verify(&root, custody.as_ref(), history);
     found.unchecked.extend(trouble.map(|why| format!("the key cannot be used: {why}")));
