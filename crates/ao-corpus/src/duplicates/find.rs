@@ -8,6 +8,7 @@ use super::rank::Rank;
 use super::sketch::{Bands, Sketch, Sketcher};
 use super::wander::Wander;
 use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
+use crate::check::{Bound, Side};
 use crate::corpus::{Entry, Kind};
 use crate::document::Form;
 use crate::files::in_parallel;
@@ -64,37 +65,47 @@ fn is_compared(kind: Kind) -> bool {
     matches!(kind, Kind::Learning | Kind::Finding | Kind::Pattern)
 }
 
-/// Whether an entry may be merged at all. What its author pinned or hid, and what cannot be read
-/// beyond doubt, is left alone.
-fn is_eligible(entry: &Entry) -> bool {
+/// What an entry must be to be merged at all: what is asked, whether it is so, and why it is left alone if not.
+/// What its author pinned or hid, and what cannot be read beyond doubt, stays.
+type Guard = (&'static str, fn(&Entry) -> bool, &'static str);
+
+pub(super) const GUARDS: [Guard; 5] = [
+    ("kind", |entry| is_compared(entry.kind), "only learnings, findings and patterns are compared"),
+    ("lines", is_one, "the file holds several entries"),
+    ("header", |entry| entry.document.doubt().is_none(), "its header cannot be read beyond doubt"),
+    ("pinned", |entry| !entry.document.is_pinned(), "it is pinned"),
+    ("replaced", |entry| !entry.document.is_hidden(), "another entry took its place"),
+];
+
+fn is_one(entry: &Entry) -> bool {
     let document = &entry.document;
     let lines = || document.bytes().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let is_one = document.form() == Form::Markdown || lines().count() == 1;
-    is_compared(entry.kind)
-        && is_one
-        && document.doubt().is_none()
-        && !document.is_pinned()
-        && !document.is_hidden()
+    document.form() == Form::Markdown || lines().count() == 1
 }
 
 /// One entry as it is compared.
-struct Looked {
-    path: String,
-    kind: Kind,
-    rank: Rank,
-    features: Features,
+pub(super) struct Looked {
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) rank: Rank,
+    pub(super) features: Features,
     sketch: Option<Sketch>,
 }
 
-fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
-    if !is_eligible(entry) {
-        return None;
-    }
+/// What of an entry is compared.
+pub(super) fn features_of(entry: &Entry) -> Features {
     let document = &entry.document;
     let title = document.text("title");
     let summary = document.text("summary");
     let texts = [title.as_deref(), summary.as_deref(), Some(document.body())];
-    let features = Features::of(texts.into_iter().flatten());
+    Features::of(texts.into_iter().flatten())
+}
+
+fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
+    if !GUARDS.iter().all(|(_, holds, _)| holds(entry)) {
+        return None;
+    }
+    let features = features_of(entry);
     // Texts of two words have no pair; then the words stand for it.
     let set = if features.pairs.is_empty() { &features.stems } else { &features.pairs };
     let sketch = sketcher.sketch(set);
@@ -117,20 +128,57 @@ struct Compared {
 
 impl Compared {
     fn is_mergeable(&self, looked: &[Looked]) -> bool {
-        let stems =
-            looked[self.one].features.stems.len().min(looked[self.other].features.stems.len());
-        let is_near = self.stems >= MERGE_STEMS_MIN && self.pairs >= MERGE_PAIRS_MIN;
-        let is_same = self.stems >= 1.0;
-        (is_near && stems >= NEAR_STEMS_MIN) || is_same
+        let words = |place: usize| looked[place].features.stems.len();
+        let words = words(self.one).min(words(self.other));
+        Likeness { stems: self.stems, pairs: self.pairs, words }.is_copy()
+    }
+}
+
+/// How alike two texts are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    pub stems: f64,
+    pub pairs: f64,
+    /// Different stems of the shorter one.
+    pub words: usize,
+}
+
+impl Likeness {
+    pub(super) fn of(one: &Features, other: &Features) -> Self {
+        Self {
+            stems: overlap(&one.stems, &other.stems),
+            pairs: overlap(&one.pairs, &other.pairs),
+            words: one.stems.len().min(other.stems.len()),
+        }
+    }
+
+    /// Whether they are near enough to be copies, if they claim the same.
+    pub fn is_copy(&self) -> bool {
+        self.bounds().iter().all(Bound::holds) || self.is_same()
+    }
+
+    /// The same stems are enough, however short the text.
+    pub fn is_same(&self) -> bool {
+        self.stems >= 1.0
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "texts are short")]
+    pub fn bounds(&self) -> [Bound; 3] {
+        let least = |name, value, bound| Bound { name, value, side: Side::AtLeast, bound };
+        [
+            least("stems", self.stems, MERGE_STEMS_MIN),
+            least("pairs", self.pairs, MERGE_PAIRS_MIN),
+            least("words", self.words as f64, NEAR_STEMS_MIN as f64),
+        ]
     }
 }
 
 /// Looks for copies, again and again while the corpus changes.
 pub struct Finder {
     sketcher: Sketcher,
-    looked: Vec<Looked>,
+    pub(super) looked: Vec<Looked>,
     /// Every word that stood for another so far: what is merged tells about what is left.
-    stand_ins: BTreeSet<(String, String)>,
+    pub(super) stand_ins: BTreeSet<(String, String)>,
 }
 
 impl Finder {
@@ -216,9 +264,22 @@ fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict>
     let read = in_parallel(&places, claims_of);
     let claims: BTreeMap<usize, Option<Claims>> = places.into_iter().zip(read).collect();
     in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
-        (Some(one), Some(other)) if !one.is_empty() && !other.is_empty() => one.compare(other),
+        (Some(one), Some(other)) => claims_of_both(one, other),
         _ => Verdict::Differ("one of them can no longer be read".into()),
     })
+}
+
+pub(super) fn claims_of_both(one: &Claims, other: &Claims) -> Verdict {
+    match one.is_empty() || other.is_empty() {
+        true => Verdict::Differ("one of them can no longer be read".into()),
+        false => one.compare(other),
+    }
+}
+
+/// Whether the two places are compared at all: comparing every pair would take too long.
+pub(super) fn is_met(looked: &[Looked], one: usize, other: usize) -> bool {
+    let sketches: Vec<Option<Sketch>> = looked.iter().map(|entry| entry.sketch).collect();
+    Bands::of(&sketches).later(one.min(other)).contains(&one.max(other))
 }
 
 fn gather(
@@ -243,10 +304,10 @@ fn gather(
     Duplicates { clusters: stars(looked, &edges), review }
 }
 
-fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
+pub(super) fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
     match verdict {
         Verdict::Same => None,
-        Verdict::Differ(why) => Some(format!("they claim different things: {why}")),
+        Verdict::Differ(apart) => Some(format!("they claim different things: {}", apart.why)),
         Verdict::Wording(pairs) => {
             let (one, other) = pairs.iter().find(|(one, other)| !wander.excuses(one, other))?;
             Some(format!("one key word differs: `{one}` against `{other}`"))

@@ -9,15 +9,17 @@
 mod claims;
 mod features;
 mod find;
+mod near;
 mod rank;
 mod sketch;
 mod vocabulary;
 mod wander;
 
-pub use claims::{Claims, Verdict};
+pub use claims::{Apart, Claims, Verdict};
 pub use features::{Features, overlap};
-pub use find::{Cluster, Duplicates, Finder, Member, Pair};
-pub use rank::Rank;
+pub use find::{Cluster, Duplicates, Finder, Likeness, Member, Pair};
+pub use near::{Beside, Difference, guards, likeness};
+pub use rank::{Rank, UTILITY_PARTS};
 pub(crate) use vocabulary::is_colour;
 
 /// Entries of which both hold are merged, if they claim the same.
