@@ -122,8 +122,9 @@ pub struct Explained {
     pub refused: Option<String>,
 }
 
-/// Asks every rule about the entry at `path`, which is in the scene.
-pub fn explain(scene: &Scene, path: &str) -> Result<Explained, String> {
+/// Asks every rule about the entry at `path`, which is in the scene. What is done is told of the file `told`: the
+/// same, or what is made of it.
+pub fn explain(scene: &Scene, path: &str, told: &str) -> Result<Explained, String> {
     let thought = scene.think(&[])?;
     let mut rulings = Vec::new();
     rulings.extend(pending::ruling(scene, path)?);
@@ -132,7 +133,7 @@ pub fn explain(scene: &Scene, path: &str) -> Result<Explained, String> {
     rulings.push(pruning::ruling(scene, &thought, path)?);
     Ok(Explained {
         rulings,
-        deed: thought.deed(path),
+        deed: thought.deed(told),
         refused: thought.fixed.get(path).cloned(),
     })
 }
