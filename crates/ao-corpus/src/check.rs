@@ -86,8 +86,11 @@ impl Check {
 
 impl From<&Bound> for Check {
     fn from(bound: &Bound) -> Self {
-        let why = format!("its {} is {}", bound.name, number(bound.value));
-        Self::of(bound, why)
+        let mut check = Self::of(bound, String::new());
+        if !check.holds {
+            check.why = format!("{} {}, and {} is needed", check.name, check.found, check.needed);
+        }
+        check
     }
 }
 

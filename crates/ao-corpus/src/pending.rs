@@ -124,7 +124,8 @@ fn age(wanting: &Wanting<'_>) -> Check {
     let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
     let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
     let have = format_duration(age);
-    let in_days = |time: Duration| time.as_secs_f64() / Duration::from_hours(HOURS_A_DAY).as_secs_f64();
+    let in_days =
+        |time: Duration| time.as_secs_f64() / Duration::from_hours(HOURS_A_DAY).as_secs_f64();
     let bound = Bound {
         name: "age in days",
         value: in_days(age),

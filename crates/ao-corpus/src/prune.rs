@@ -75,7 +75,7 @@ struct Surveyed {
 pub struct Weighed {
     /// All that is asked of it; what does not hold first is why it stays.
     pub checks: Vec<Check>,
-    /// There if all of it holds.
+    /// What goes if all of it holds; nothing where no rule may hold.
     pub candidate: Option<Candidate>,
 }
 
@@ -117,7 +117,10 @@ impl Survey {
         let Some(rule) = rule_of(&entry) else {
             let why = Some("it sets no term, and says of no entry that it replaced it".into());
             let needed = "a finding's `ttl_days`, or `superseded_by`";
-            return Weighed { checks: vec![Check::plain("rule", needed, why, "")], candidate: None };
+            return Weighed {
+                checks: vec![Check::plain("rule", needed, why, "")],
+                candidate: None,
+            };
         };
         let (first, reason, successor) = match rule {
             PruneRule::Expired => {
@@ -143,10 +146,9 @@ impl Survey {
             Check::plain("door", "the file can be changed", fixed, "it can"),
             Check::plain("pinned", "no, and no doubt about its header", why, "no"),
         ];
-        let may_go = first_refusal(&checks).is_none();
         let names = Names::of(&entry);
         let candidate = Candidate { path: path.to_owned(), rule, reason, successor, names };
-        Weighed { checks, candidate: may_go.then_some(candidate) }
+        Weighed { checks, candidate: Some(candidate) }
     }
 }
 
@@ -177,9 +179,8 @@ fn ttl(entry: &Entry) -> Option<i64> {
 
 /// Whether a finding is past its term, and the reason if so; where that cannot be known it is not.
 fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
-    let unknown = |why: &str| {
-        (Check::plain(TERM, "it is over", Some(why.to_owned()), ""), String::new())
-    };
+    let unknown =
+        |why: &str| (Check::plain(TERM, "it is over", Some(why.to_owned()), ""), String::new());
     let dated = entry.date().or_else(|| day(entry.stem().strip_prefix("f-")?));
     let (from, what) = match entry.document.day("last_cited") {
         Some(day) => (Some(day), "last cited"),
@@ -190,8 +191,7 @@ fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
     };
     let Ok(end) = from.checked_add(ttl.days()) else { return unknown("its term has no end") };
     let over = end.until(now).map_or(0, |span| span.get_days());
-    let bound =
-        Bound { name: TERM, value: f64::from(over), side: Side::Above, bound: 0.0 };
+    let bound = Bound { name: TERM, value: f64::from(over), side: Side::Above, bound: 0.0 };
     let mut check = Check::of(&bound, format!("its {ttl} days end on {end}, and it is {now}"));
     check.found = format!("{what} {from}, ends {end}, {over} days before {now}");
     check.needed = "more than 0 days".to_owned();
@@ -243,7 +243,9 @@ pub fn referrers(
                 let bytes = bytes.map_err(|why| format!("{} {why}", ao_tree::shown(&file.path)))?;
                 match past.filter(|_| Logs::is_log(&file.path)) {
                     // Who cited it later had not done so then.
-                    Some(past) => Ok(wanted.mentioned(&Logs::log_until(&text(&bytes), past.until()))),
+                    Some(past) => {
+                        Ok(wanted.mentioned(&Logs::log_until(&text(&bytes), past.until())))
+                    }
                     None => Ok(wanted.mentioned(&text(&bytes))),
                 }
             }

@@ -114,7 +114,10 @@ impl Standing {
             Candidate => [
                 harms,
                 step(Provisional, [utility(Below, CANDIDATE_UNDER), None, None]),
-                step(Established, [utility(AtLeast, RISE_AT), rewards(ESTABLISHED_REWARDS), helped]),
+                step(
+                    Established,
+                    [utility(AtLeast, RISE_AT), rewards(ESTABLISHED_REWARDS), helped],
+                ),
             ],
             Provisional => {
                 let asked = [utility(AtLeast, RISE_AT), rewards(CANDIDATE_REWARDS), None];

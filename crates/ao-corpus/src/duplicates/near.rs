@@ -37,7 +37,8 @@ impl Difference {
 impl Beside {
     /// Whether the two are merged, were it for the two of them alone.
     pub fn is_copy(&self) -> bool {
-        self.likeness.is_copy() && !self.checks.iter().any(|check| !check.holds && !is_of_likeness(check))
+        self.likeness.is_copy()
+            && !self.checks.iter().any(|check| !check.holds && !is_of_likeness(check))
     }
 }
 
@@ -74,12 +75,10 @@ impl Finder {
         let Some(entry) = tree.entry(path) else { return Vec::new() };
         let own = Claims::of(&entry);
         let wander = Wander::of(&self.stand_ins);
-        let near = |place: usize| {
-            Likeness::of(&self.looked[ours].features, &self.looked[place].features)
-        };
-        let is_other = |place: &usize| {
-            *place != ours && self.looked[*place].kind == self.looked[ours].kind
-        };
+        let near =
+            |place: usize| Likeness::of(&self.looked[ours].features, &self.looked[place].features);
+        let is_other =
+            |place: &usize| *place != ours && self.looked[*place].kind == self.looked[ours].kind;
         let mut others: Vec<(Likeness, usize)> =
             (0..self.looked.len()).filter(is_other).map(|place| (near(place), place)).collect();
         let sum = |likeness: &Likeness| likeness.stems + likeness.pairs;
@@ -102,12 +101,21 @@ impl Finder {
                 checks.iter_mut().for_each(|check| check.holds = true);
             }
             let apart = "they share too few parts of their sketches to be compared".to_owned();
-            checks.push(Check::plain("sketches", "two in common", (!is_met).then_some(apart), "met"));
+            checks.push(Check::plain(
+                "sketches",
+                "two in common",
+                (!is_met).then_some(apart),
+                "met",
+            ));
             let why = find::objection(&verdict, &wander);
             checks.push(Check::plain("claims", "the same", why.clone(), told(&verdict)));
             let difference = why.and_then(|_| difference(verdict, &wander)).map(|found| {
                 let Difference { ours, theirs } = found;
-                if is_first { Difference { ours, theirs } } else { Difference { ours: theirs, theirs: ours } }
+                if is_first {
+                    Difference { ours, theirs }
+                } else {
+                    Difference { ours: theirs, theirs: ours }
+                }
             });
             let (path, rank) = (other.path.clone(), self.looked[place].rank.clone());
             Some(Beside { path, likeness, checks, difference, rank })
@@ -129,7 +137,8 @@ fn difference(verdict: Verdict, wander: &Wander) -> Option<Difference> {
         Verdict::Same => None,
         Verdict::Differ(apart) => Some(Difference { ours: apart.ours, theirs: apart.theirs }),
         Verdict::Wording(pairs) => {
-            let (one, other) = pairs.into_iter().find(|(one, other)| !wander.excuses(one, other))?;
+            let (one, other) =
+                pairs.into_iter().find(|(one, other)| !wander.excuses(one, other))?;
             Some(Difference { ours: vec![one], theirs: vec![other] })
         }
     }

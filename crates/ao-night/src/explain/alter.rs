@@ -1,6 +1,7 @@
 //! A change of one file, or of one value, that is tried to see whether a verdict turns.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ao_corpus::{Corpus, Entry};
@@ -11,14 +12,33 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Alteration {
     /// A field of a header.
-    Set { path: String, key: String, value: Value },
-    Remove { path: String, key: String },
+    Set {
+        path: String,
+        key: String,
+        value: Value,
+    },
+    Remove {
+        path: String,
+        key: String,
+    },
     /// Words of a body for others; none for nothing.
-    Replace { path: String, old: String, new: String },
+    Replace {
+        path: String,
+        old: String,
+        new: String,
+    },
     /// A paragraph at the end of a body; `what` says why this one.
-    Append { path: String, text: String, what: String },
+    Append {
+        path: String,
+        text: String,
+        what: String,
+    },
     /// A value that no single edit of a file gives: it is changed where the rule is asked.
-    Value { name: String, value: String, found: String },
+    Value {
+        name: String,
+        value: String,
+        found: String,
+    },
 }
 
 impl Alteration {
@@ -32,6 +52,26 @@ impl Alteration {
 
     pub(super) fn append(path: &str, text: &str, what: &str) -> Self {
         Self::Append { path: path.to_owned(), text: text.to_owned(), what: what.to_owned() }
+    }
+
+    /// Other words at one place of a body, with as many of those before them as tell the place.
+    pub(super) fn replace_at(path: &str, body: &str, place: Range<usize>, new: &str) -> Self {
+        let mut from = place.start;
+        // The first word before, so that people see what is meant; more where the same stands earlier.
+        loop {
+            let before = body[..from].trim_end();
+            from = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+            if from == 0 || body.find(&body[from..place.end]) == Some(from) {
+                break;
+            }
+        }
+        let lead = &body[from..place.start];
+        let new = format!("{lead}{new}");
+        Self::Replace {
+            path: path.to_owned(),
+            old: body[from..place.end].to_owned(),
+            new: if new.trim().is_empty() { String::new() } else { new },
+        }
     }
 
     pub(super) fn value(name: &str, value: impl ToString, found: impl ToString) -> Self {
@@ -61,7 +101,7 @@ impl Alteration {
             Self::Replace { old, new, .. } if new.is_empty() => format!("without `{old}`"),
             Self::Replace { old, new, .. } => format!("`{new}` instead of `{old}`"),
             Self::Append { what, .. } => what.clone(),
-            Self::Value { name, value, found } => format!("{name} {value} instead of {found}"),
+            Self::Value { name, value, found } => format!("{name}: {value} instead of {found}"),
         }
     }
 

@@ -69,8 +69,8 @@ fn more(mut standing: Standing, reward: f64, what: &str) -> Option<Flip> {
         standing.take(reward, Verdict::of(reward));
         let then = standing.maturity.unwrap_or(Maturity::Provisional);
         if then != now {
-            let utility = format!("utility {} instead of {}", standing.utility, found.utility);
-            let change = Alteration::value(&format!("{count} more {what}:"), utility, "");
+            let signal = format!("{count} more {what}, utility");
+            let change = Alteration::value(&signal, standing.utility, found.utility);
             let verdict = name(Some(then));
             return Some(Flip { changes: vec![change], verdict, checked: Checked::Rule });
         }

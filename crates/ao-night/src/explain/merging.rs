@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use ao_corpus::duplicates::{Beside, Difference, Finder, Rank, UTILITY_PARTS, guards, likeness};
+use ao_corpus::duplicates::{
+    Beside, Difference, Finder, REVIEW_STEMS_MIN, Rank, UTILITY_PARTS, guards, likeness,
+};
 use ao_corpus::{Corpus, Entry, Tree};
 use serde_json::json;
 
@@ -29,7 +31,10 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
     // What stands beside one that is kept from being compared is seen once it is not.
     let lifted = edits(scene.corpus(), &guarded).unwrap_or_default();
     let tree = Tree::of(scene.with(&lifted));
-    let beside = nearest(&tree, path);
+    let mut beside = nearest(&tree, path);
+    // The nearest is always told; what the night would not even show to a person is not worth more words.
+    let mut place = 0..;
+    beside.retain(|one| place.next() == Some(0) || one.likeness.stems >= REVIEW_STEMS_MIN);
     ruling.why = why(thought, path, &ruling, &beside);
     ruling.certificate = certificate(thought, path);
     ruling.beside = beside.iter().filter_map(|other| neighbour(&tree, path, other)).collect();
@@ -44,12 +49,15 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
     if !ruling.acts && ruling.flips.is_empty() {
         ruling.flips = alike(scene, entry, &beside, &ask);
     }
-    if !ruling.acts && let Some(certificate) = &ruling.certificate {
+    if !ruling.acts
+        && let Some(certificate) = &ruling.certificate
+    {
         ruling.flips.extend(certificates::flips(certificate, "merged"));
     }
     if ruling.flips.is_empty() {
+        let other_kind = ruling.checks.iter().find(|check| check.name == "kind" && !check.holds);
         let none = if beside.is_empty() { "no entry of its kind is near it" } else { NONE_FOUND };
-        ruling.no_flip = Some(none.to_owned());
+        ruling.no_flip = Some(other_kind.map_or(none, |check| &check.why).to_owned());
     }
     Ok(ruling)
 }
@@ -132,7 +140,12 @@ fn barred(entry: &Entry) -> Vec<Alteration> {
 }
 
 /// What could keep a merge from being made, or make it the other way round.
-fn to_stay(thought: &Thought, entry: &Entry, corpus: &Corpus, beside: &[Beside]) -> Vec<Alteration> {
+fn to_stay(
+    thought: &Thought,
+    entry: &Entry,
+    corpus: &Corpus,
+    beside: &[Beside],
+) -> Vec<Alteration> {
     let path = entry.path.as_str();
     let other = partner(thought, path, beside).and_then(|path| corpus.get(&path));
     let mut tried = Vec::new();
@@ -167,16 +180,12 @@ fn partner(thought: &Thought, path: &str, beside: &[Beside]) -> Option<String> {
 /// The first number of the text, one greater.
 fn other_number(entry: &Entry) -> Option<Alteration> {
     let body = entry.document.body();
-    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let word = body.split_whitespace().find(is_number)?;
-    let next = (word.parse::<u64>().ok()?).checked_add(1)?;
-    let (path, old, new) = (entry.path.clone(), word.to_owned(), next.to_string());
-    // The first place where these figures stand must be this word.
-    let at = body.find(word)?;
-    let is_alone = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    let is_word = is_alone(body[..at].chars().next_back())
-        && is_alone(body[at + word.len()..].chars().next());
-    is_word.then_some(Alteration::Replace { path, old, new })
+    let next = (word.parse::<u64>().ok()?).checked_add(1)?.to_string();
+    let from = word.as_ptr() as usize - body.as_ptr() as usize;
+    Some(Alteration::replace_at(&entry.path, body, from..from + word.len(), &next))
 }
 
 /// As few words as it takes, which no other text has.
@@ -257,18 +266,16 @@ fn nearest_of(tree: &Tree, path: &str, other: &str) -> Option<Beside> {
 }
 
 fn put_right(difference: &Difference, ours: &Entry, theirs: &Entry) -> Option<Alteration> {
-    let raw = |entry: &Entry, words: &[String]| {
-        let body = entry.document.body();
-        Difference::place(body, words).map(|span| body[span].to_owned())
+    let place = |entry: &Entry, words: &[String]| Difference::place(entry.document.body(), words);
+    let replace = |entry: &Entry, place, new: &str| {
+        Some(Alteration::replace_at(&entry.path, entry.document.body(), place, new))
     };
-    let replace = |entry: &Entry, old: String, new: String| {
-        Some(Alteration::Replace { path: entry.path.clone(), old, new })
-    };
-    match (raw(ours, &difference.ours), raw(theirs, &difference.theirs)) {
-        (Some(old), Some(new)) => replace(ours, old, new),
+    let new = theirs.document.body();
+    match (place(ours, &difference.ours), place(theirs, &difference.theirs)) {
+        (Some(old), Some(at)) => replace(ours, old, &new[at]),
         // Only one of them says it.
-        (Some(old), None) => replace(ours, old, String::new()),
-        (None, Some(old)) => replace(theirs, old, String::new()),
+        (Some(old), None) => replace(ours, old, ""),
+        (None, Some(old)) => replace(theirs, old, ""),
         (None, None) => None,
     }
 }

@@ -131,9 +131,5 @@ pub fn explain(scene: &Scene, path: &str, told: &str) -> Result<Explained, Strin
     rulings.extend(feedback::ruling(scene, &thought, path));
     rulings.push(merging::ruling(scene, &thought, path)?);
     rulings.push(pruning::ruling(scene, &thought, path)?);
-    Ok(Explained {
-        rulings,
-        deed: thought.deed(told),
-        refused: thought.fixed.get(path).cloned(),
-    })
+    Ok(Explained { rulings, deed: thought.deed(told), refused: thought.fixed.get(path).cloned() })
 }

@@ -18,6 +18,7 @@ const LEFT: &str = "left";
 const ARCHIVED: &str = "archived";
 /// So many of those that refer to it are named.
 const NAMED_MAX: usize = 3;
+const REFERENCES: &str = "references to it";
 
 pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Ruling, String> {
     let mut ruling = Ruling::new(Rule::Prune, verdict(thought, path));
@@ -53,15 +54,15 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
     let tried = tried(scene, entry, ruling.acts);
     ruling.flips = search(&tried, &ruling.verdict, ask);
     if let Some(candidate) = weighed.candidate {
-        ruling.flips.extend(by_reference(&candidate, &named));
+        let others = ruling.checks.iter().filter(|check| check.name != REFERENCES);
+        let against: Vec<&Check> = others.filter(|check| !check.holds).collect();
+        ruling.flips.extend(by_reference(&candidate, &named, &against));
+    } else if entry.kind != Kind::Finding {
+        let why = "it sets no term: it goes only if `superseded_by` names what replaced it";
+        ruling.no_flip = Some(why.into());
     }
-    if ruling.flips.is_empty() {
-        ruling.no_flip = Some(match entry.kind {
-            Kind::Learning | Kind::Pattern if ruling.certificate.is_none() => {
-                "it sets no term: it goes only if `superseded_by` names what replaced it".into()
-            }
-            _ => NONE_FOUND.to_owned(),
-        });
+    if ruling.flips.is_empty() && ruling.no_flip.is_none() {
+        ruling.no_flip = Some(NONE_FOUND.to_owned());
     }
     Ok(ruling)
 }
@@ -107,28 +108,43 @@ fn unreferred_check(candidate: &Candidate, named: &BTreeSet<String>) -> Check {
         count => format!("{count}: {}", some.join(", ")),
     };
     #[expect(clippy::cast_precision_loss, reason = "files")]
-    let margin = Some(-(named.len() as f64));
+    let margin = Some(0.0 - named.len() as f64);
     let holds = why.is_none();
     let why = why.unwrap_or_default();
-    Check { name: "references to it", found, needed: "none".into(), margin, holds, why }
+    Check { name: REFERENCES, found, needed: "none".into(), margin, holds, why }
 }
 
-/// One reference more, or those that there are fewer.
-fn by_reference(candidate: &Candidate, named: &BTreeSet<String>) -> Option<Flip> {
+/// One reference more, or those that there are fewer; with the pin, where that is all that is `against` it.
+fn by_reference(
+    candidate: &Candidate,
+    named: &BTreeSet<String>,
+    against: &[&Check],
+) -> Option<Flip> {
+    let is_pin = |check: &&&Check| check.name == "pinned";
+    let pin = match against {
+        [] => None,
+        [one] if is_pin(&one) && !named.is_empty() => {
+            Some(Alteration::remove(&candidate.path, "pinned"))
+        }
+        _ => return None,
+    };
     let one = BTreeSet::from(["another file".to_owned()]);
-    let (others, verdict) = if named.is_empty() { (one, LEFT) } else { (BTreeSet::new(), ARCHIVED) };
+    let (others, verdict) =
+        if named.is_empty() { (one, LEFT) } else { (BTreeSet::new(), ARCHIVED) };
     let turns = stays(candidate, &others).is_some() != stays(candidate, named).is_some();
     // More than two are no small change.
-    if !turns || named.len() > 2 {
+    if !turns || named.len() + usize::from(pin.is_some()) > 2 {
         return None;
     }
-    let changes = match named.is_empty() {
-        true => vec![Alteration::value("references to it", 1, 0)],
+    let mut changes: Vec<Alteration> = match named.is_empty() {
+        true => vec![Alteration::value(REFERENCES, 1, 0)],
         false => {
-            let without = |file: &String| Alteration::value("references to it in", file, "");
+            let name = |file: &String| format!("references to it in {file}");
+            let without = |file: &String| Alteration::value(&name(file), "none", "some");
             named.iter().map(without).collect()
         }
     };
+    changes.extend(pin);
     Some(Flip { changes, verdict: verdict.to_owned(), checked: Checked::Rule })
 }
 
@@ -162,4 +178,3 @@ fn tried(scene: &Scene, entry: &Entry, acts: bool) -> Vec<Alteration> {
 fn days(from: Date, to: Date) -> i64 {
     i64::from(from.until(to).map_or(0, |span| span.get_days()))
 }
-

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use ao_contract::{ChangeStatus, CloseLoop};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
-use ao_corpus::{CLOSED, Closing, Corpus, Entry, Ledger, Logs, Past, SEARCHED, Settings, Tree, close_loop};
+use ao_corpus::{
+    CLOSED, Closing, Corpus, Entry, Ledger, Logs, Past, SEARCHED, Settings, Tree, close_loop,
+};
 use ao_tree::{Action, Disk, Door, Edit};
 
 use super::Deed;

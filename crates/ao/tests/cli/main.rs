@@ -33,6 +33,7 @@ mod documents;
 mod duplicates;
 mod durable;
 mod evening;
+mod explain;
 mod feedback;
 mod fitness;
 mod flywheel;

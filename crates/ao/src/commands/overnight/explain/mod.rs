@@ -62,12 +62,16 @@ pub(crate) fn run(
     let asked = asked(&scene, &subject, event);
     let explained = match &asked {
         Some(path) => Some(explain(&scene, path, &subject.path).map_err(|why| {
-            Failure::new(Exit::Failed, format!("the rules of the night cannot be asked: {}", shown(&why)))
-                .hint("put right what is named, then ask again")
+            Failure::new(
+                Exit::Failed,
+                format!("the rules of the night cannot be asked: {}", shown(&why)),
+            )
+            .hint("put right what is named, then ask again")
         })?),
         None => None,
     };
-    let agrees = explained.as_ref().and_then(|explained| agreement(explained, event, iteration.as_deref()));
+    let agrees =
+        explained.as_ref().and_then(|explained| agreement(explained, event, iteration.as_deref()));
     let answer = told::Answer {
         asked: &arguments.entry,
         subject: &subject,
@@ -99,8 +103,9 @@ fn deciding<'a>(
     let history = library.door().history()?;
     let is_asked = |id: &str| is_iteration(id) && (id == asked || run_of(id) == Some(asked));
     let line = history.iter().rfind(|line| is_asked(&line.id)).ok_or_else(|| {
-        Failure::usage(format!("there is no iteration or run {}", shown(asked)))
-            .hint("`ao overnight log` lists the iterations; `--as-of today` takes the tree as it is")
+        Failure::usage(format!("there is no iteration or run {}", shown(asked))).hint(
+            "`ao overnight log` lists the iterations; `--as-of today` takes the tree as it is",
+        )
     })?;
     let event = subject.events.iter().find(|event| event.night.line.id == line.id);
     Ok((event, Some(line.id.clone())))

@@ -48,7 +48,8 @@ impl Subject {
             all.extend(of_entries.map(|change| Event { night: night.clone(), change }));
         }
         let today = Today::of(library)?;
-        let path = today.own(library, name)?.map_or_else(|| gone(library, &today, &all, name), Ok)?;
+        let path =
+            today.own(library, name)?.map_or_else(|| gone(library, &today, &all, name), Ok)?;
         let is_there = today.paths.contains(&path);
         let (from, into) = (made_of(&all, &path), stands_for(&all, &today, &path));
         let events = all.into_iter().filter(|event| event.change.path == path).collect();
@@ -132,9 +133,8 @@ fn id_of(library: &Library, event: &Event) -> Option<String> {
 
 /// What was merged into it, or it was promoted from.
 fn made_of(all: &[Event], path: &str) -> Vec<String> {
-    let successor = |change: &Change| {
-        of_sources(&change.sources).and_then(|certificate| certificate.successor)
-    };
+    let successor =
+        |change: &Change| of_sources(&change.sources).and_then(|certificate| certificate.successor);
     let is_into = |event: &&Event| {
         event.change.op == ChangeOp::Delete && successor(&event.change).as_deref() == Some(path)
     };
@@ -191,11 +191,15 @@ fn nothing(name: &str, today: &Today, all: &[Event]) -> Failure {
     let most = (wanted.chars().count() / 3).max(2);
     let mut like: Vec<(usize, String)> = names
         .into_iter()
-        .map(|name| (distance(&wanted, &name), name))
+        .map(|name| {
+            let is_part = !wanted.is_empty() && name.contains(&wanted);
+            (if is_part { 0 } else { distance(&wanted, &name) }, name)
+        })
         .filter(|(distance, _)| *distance <= most)
         .collect();
     like.sort();
-    let failure = Failure::usage(format!("there is no entry `{}`, and no night knew one", shown(name)));
+    let failure =
+        Failure::usage(format!("there is no entry `{}`, and no night knew one", shown(name)));
     let like: Vec<String> = like.iter().take(LIKE_MAX).map(|(_, name)| shown(name)).collect();
     match like.is_empty() {
         true => failure.hint("`ao search` finds entries by what they say"),

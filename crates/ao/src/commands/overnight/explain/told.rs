@@ -51,9 +51,7 @@ impl Answer<'_> {
     }
 
     fn ruling(&self, ruling: &Ruling) -> Value {
-        let rank = |(name, ours, theirs): &(&str, String, String)| {
-            json!({ "name": name, "ours": ours, "theirs": theirs })
-        };
+        let rank = |(name, ours, theirs): &(&str, String, String)| json!({ "name": name, "ours": ours, "theirs": theirs });
         let beside = |other: &Neighbour| {
             json!({
                 "path": other.path,
@@ -78,7 +76,9 @@ impl Answer<'_> {
     fn flip(&self, flip: &Flip) -> Value {
         let change = |change: &Alteration| {
             let mut fields = match change {
-                Alteration::Set { path, key, value } => json!({ "path": path, "set": { key: value } }),
+                Alteration::Set { path, key, value } => {
+                    json!({ "path": path, "set": { key: value } })
+                }
                 Alteration::Remove { path, key } => json!({ "path": path, "remove": key }),
                 Alteration::Replace { path, old, new } => {
                     json!({ "path": path, "replace": old, "with": new })
@@ -169,7 +169,11 @@ impl Answer<'_> {
         };
         match &self.agrees {
             Some(Ok(())) => {
-                let same = if self.event.is_some() { "the record says the same" } else { "it left it alone, as the rules do" };
+                let same = if self.event.is_some() {
+                    "the record says the same"
+                } else {
+                    "it left it alone, as the rules do"
+                };
                 let _ = writeln!(text, "{}", paint(FAINT, same));
             }
             Some(Err(why)) => {
@@ -182,7 +186,12 @@ impl Answer<'_> {
             let _ = writeln!(text, "{} {}", paint(DOUBT, "note:"), shown(doubt));
         }
         if let Some(why) = self.explained.and_then(|explained| explained.refused.as_ref()) {
-            let _ = writeln!(text, "{} the door would not let it change: {}", paint(DOUBT, "note:"), shown(why));
+            let _ = writeln!(
+                text,
+                "{} the door would not let it change: {}",
+                paint(DOUBT, "note:"),
+                shown(why)
+            );
         }
     }
 
@@ -198,15 +207,19 @@ impl Answer<'_> {
             let _ = writeln!(text, "  beside {}", shown(&other.path));
             write_checks(text, &other.checks, "    ");
             let decides = other.rank.iter().find(|(_, ours, theirs)| ours != theirs);
-            if let Some((name, ours, theirs)) = decides {
-                let _ = writeln!(text, "    stays by {name}: {} against {}", shown(ours), shown(theirs));
+            let is_copy = other.checks.iter().all(|check| check.holds);
+            if let Some((name, ours, theirs)) = decides.filter(|_| is_copy) {
+                let (ours, theirs) = (shown(ours), shown(theirs));
+                let _ =
+                    writeln!(text, "    which of them stays: by {name}, {ours} against {theirs}");
             }
         }
         if let Some(certificate) = &ruling.certificate {
             let _ = writeln!(text, "  {}", shown(&show::told(certificate)));
         }
         for flip in &ruling.flips {
-            let changes: Vec<String> = flip.changes.iter().map(|one| shown(&self.told(one))).collect();
+            let changes: Vec<String> =
+                flip.changes.iter().map(|one| shown(&self.told(one))).collect();
             let _ = writeln!(
                 text,
                 "  {} {}  → {}",
@@ -237,7 +250,7 @@ fn write_checks(text: &mut String, checks: &[Check], indent: &str) {
         let margin = check.margin.map_or_else(String::new, |margin| format!(" ({margin:+})"));
         let _ = writeln!(
             text,
-            "{indent}{mark} {:<14} {}; needed: {}{margin}",
+            "{indent}{mark} {:<18} {}; needed: {}{margin}",
             check.name,
             shown(&check.found),
             shown(&check.needed)
