@@ -80,17 +80,17 @@ impl Files {
     /// As [`Files::list`], of the tree as it was.
     pub fn list_past(root: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
         let files = Self::list(root, folders)?;
-        files.as_they_were(past, |path| {
+        files.turned_back(past, |path| {
             folders.contains(&path.split_once('/').map_or(path, |(folder, _)| folder))
         })
     }
 
     /// As [`Files::list_all`], of the tree as it was.
     pub fn list_all_past(root: &Path, past: &Past) -> io::Result<Self> {
-        Self::list_all(root)?.as_they_were(past, |_| true)
+        Self::list_all(root)?.turned_back(past, |_| true)
     }
 
-    fn as_they_were(mut self, past: &Past, is_listed: impl Fn(&str) -> bool) -> io::Result<Self> {
+    fn turned_back(mut self, past: &Past, is_listed: impl Fn(&str) -> bool) -> io::Result<Self> {
         let files = &mut self;
         let known = &past.known.files;
         files.found.retain(|file| !known.contains_key(&file.path));

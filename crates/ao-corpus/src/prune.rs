@@ -194,7 +194,6 @@ fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
     let bound = Bound { name: TERM, value: f64::from(over), side: Side::Above, bound: 0.0 };
     let mut check = Check::of(&bound, format!("its {ttl} days end on {end}, and it is {now}"));
     check.found = format!("{what} {from}, ends {end}, {over} days before {now}");
-    check.needed = "more than 0 days".to_owned();
     (check, format!("{what} {from}, and its {ttl} days ended on {end}"))
 }
 

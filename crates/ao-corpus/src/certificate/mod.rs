@@ -106,14 +106,11 @@ pub fn ask_after(
 }
 
 fn judge(certificate: &Certificate) -> (CertificateVerdict, String) {
-    match first_refusal(&checks(certificate)) {
-        Some(check) => (CertificateVerdict::Refused, check.why.clone()),
-        None => {
-            let counted = certificate.counted;
-            let why = format!("all {counted} questions that find it find its successor");
-            (CertificateVerdict::Passed, why)
-        }
+    if let Some(check) = first_refusal(&checks(certificate)) {
+        return (CertificateVerdict::Refused, check.why.clone());
     }
+    let why = format!("all {} questions that find it find its successor", certificate.counted);
+    (CertificateVerdict::Passed, why)
 }
 
 /// What a certificate that rests on what is found must have; all of it.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::{Claims, Verdict};
 use super::features::{Features, overlap};
+use super::guards::{GUARDS, is_compared};
+use super::likeness::Likeness;
 use super::rank::Rank;
 use super::sketch::{Bands, Sketch, Sketcher};
 use super::wander::Wander;
-use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
-use crate::check::{Bound, Side};
+use super::{REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
 use crate::corpus::{Entry, Kind};
-use crate::document::Form;
 use crate::files::in_parallel;
 use crate::tree::Tree;
 
@@ -58,29 +58,6 @@ pub struct Duplicates {
     pub clusters: Vec<Cluster>,
     /// Alike, and left as they are.
     pub review: Vec<Pair>,
-}
-
-/// The kinds that are compared, each with itself.
-fn is_compared(kind: Kind) -> bool {
-    matches!(kind, Kind::Learning | Kind::Finding | Kind::Pattern)
-}
-
-/// What an entry must be to be merged at all: what is asked, whether it is so, and why it is left alone if not.
-/// What its author pinned or hid, and what cannot be read beyond doubt, stays.
-type Guard = (&'static str, fn(&Entry) -> bool, &'static str);
-
-pub(super) const GUARDS: [Guard; 5] = [
-    ("kind", |entry| is_compared(entry.kind), "only learnings, findings and patterns are compared"),
-    ("lines", is_one, "the file holds several entries"),
-    ("header", |entry| entry.document.doubt().is_none(), "its header cannot be read beyond doubt"),
-    ("pinned", |entry| !entry.document.is_pinned(), "it is pinned"),
-    ("replaced", |entry| !entry.document.is_hidden(), "another entry took its place"),
-];
-
-fn is_one(entry: &Entry) -> bool {
-    let document = &entry.document;
-    let lines = || document.bytes().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    document.form() == Form::Markdown || lines().count() == 1
 }
 
 /// One entry as it is compared.
@@ -131,45 +108,6 @@ impl Compared {
         let words = |place: usize| looked[place].features.stems.len();
         let words = words(self.one).min(words(self.other));
         Likeness { stems: self.stems, pairs: self.pairs, words }.is_copy()
-    }
-}
-
-/// How alike two texts are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Likeness {
-    pub stems: f64,
-    pub pairs: f64,
-    /// Different stems of the shorter one.
-    pub words: usize,
-}
-
-impl Likeness {
-    pub(super) fn of(one: &Features, other: &Features) -> Self {
-        Self {
-            stems: overlap(&one.stems, &other.stems),
-            pairs: overlap(&one.pairs, &other.pairs),
-            words: one.stems.len().min(other.stems.len()),
-        }
-    }
-
-    /// Whether they are near enough to be copies, if they claim the same.
-    pub fn is_copy(&self) -> bool {
-        self.bounds().iter().all(Bound::holds) || self.is_same()
-    }
-
-    /// The same stems are enough, however short the text.
-    pub fn is_same(&self) -> bool {
-        self.stems >= 1.0
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "texts are short")]
-    pub fn bounds(&self) -> [Bound; 3] {
-        let least = |name, value, bound| Bound { name, value, side: Side::AtLeast, bound };
-        [
-            least("stems", self.stems, MERGE_STEMS_MIN),
-            least("pairs", self.pairs, MERGE_PAIRS_MIN),
-            least("words", self.words as f64, NEAR_STEMS_MIN as f64),
-        ]
     }
 }
 
@@ -270,10 +208,10 @@ fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict>
 }
 
 pub(super) fn claims_of_both(one: &Claims, other: &Claims) -> Verdict {
-    match one.is_empty() || other.is_empty() {
-        true => Verdict::Differ("one of them can no longer be read".into()),
-        false => one.compare(other),
+    if one.is_empty() || other.is_empty() {
+        return Verdict::Differ("one of them can no longer be read".into());
     }
+    one.compare(other)
 }
 
 /// Whether the two places are compared at all: comparing every pair would take too long.

@@ -9,6 +9,8 @@
 mod claims;
 mod features;
 mod find;
+mod guards;
+mod likeness;
 mod near;
 mod rank;
 mod sketch;
@@ -17,8 +19,10 @@ mod wander;
 
 pub use claims::{Apart, Claims, Verdict};
 pub use features::{Features, overlap};
-pub use find::{Cluster, Duplicates, Finder, Likeness, Member, Pair};
-pub use near::{Beside, Difference, guards, likeness};
+pub use find::{Cluster, Duplicates, Finder, Member, Pair};
+pub use guards::guards;
+pub use likeness::Likeness;
+pub use near::{Beside, Difference, likeness};
 pub use rank::{Rank, UTILITY_PARTS};
 pub(crate) use vocabulary::is_colour;
 

@@ -1,7 +1,8 @@
 //! What stands beside one entry, and why it is a copy or is none: what the finder judges by, shown.
 
 use super::claims::{self, Claims, Verdict};
-use super::find::{self, Finder, GUARDS, Likeness};
+use super::find::{self, Finder};
+use super::likeness::Likeness;
 use super::rank::Rank;
 use super::wander::Wander;
 use crate::check::Check;
@@ -32,32 +33,6 @@ impl Difference {
     pub fn place(text: &str, words: &[String]) -> Option<std::ops::Range<usize>> {
         claims::place_of(text, words)
     }
-}
-
-impl Beside {
-    /// Whether the two are merged, were it for the two of them alone.
-    pub fn is_copy(&self) -> bool {
-        self.likeness.is_copy()
-            && !self.checks.iter().any(|check| !check.holds && !is_of_likeness(check))
-    }
-}
-
-fn is_of_likeness(check: &Check) -> bool {
-    ["stems", "pairs", "words"].contains(&check.name)
-}
-
-/// What is asked of an entry before it is compared.
-pub fn guards(entry: &Entry) -> Vec<Check> {
-    let check = |(name, holds, why): &(&'static str, fn(&Entry) -> bool, &'static str)| {
-        let (needed, found) = match *name {
-            "kind" => ("learning, finding or pattern", entry.kind.name()),
-            "lines" => ("one entry a file", "one"),
-            "header" => ("it can be read beyond doubt", "it can"),
-            _ => ("no", "no"),
-        };
-        Check::plain(name, needed, (!holds(entry)).then(|| (*why).to_owned()), found)
-    };
-    GUARDS.iter().map(check).collect()
 }
 
 /// How alike two entries are.
@@ -98,7 +73,9 @@ impl Finder {
             let is_met = find::is_met(&self.looked, ours, place);
             let mut checks: Vec<Check> = likeness.bounds().iter().map(Check::from).collect();
             if likeness.is_same() {
-                checks.iter_mut().for_each(|check| check.holds = true);
+                for check in &mut checks {
+                    check.holds = true;
+                }
             }
             let apart = "they share too few parts of their sketches to be compared".to_owned();
             checks.push(Check::plain(

@@ -39,7 +39,6 @@ const SOURCES: [&str; 8] = [
 impl Rank {
     /// What it is made of, in the order in which it counts.
     pub fn points(&self) -> [(&'static str, String); 5] {
-        #[expect(clippy::cast_precision_loss, reason = "from 0 to 10,000")]
         let utility = f64::from(self.utility.0) / UTILITY_PARTS;
         [
             ("maturity", self.maturity.0.to_string()),

@@ -74,7 +74,7 @@ impl Alteration {
         }
     }
 
-    pub(super) fn value(name: &str, value: impl ToString, found: impl ToString) -> Self {
+    pub(super) fn value(name: &str, value: &dyn ToString, found: &dyn ToString) -> Self {
         Self::Value { name: name.to_owned(), value: value.to_string(), found: found.to_string() }
     }
 
@@ -128,13 +128,13 @@ impl Alteration {
 
 /// The edits that these come to, one after the other; `None` where one cannot be made.
 pub(super) fn edits(corpus: &Corpus, changes: &[Alteration]) -> Option<Vec<Edit>> {
-    let mut changed: BTreeMap<String, Arc<Entry>> = BTreeMap::new();
+    let mut made: BTreeMap<String, Arc<Entry>> = BTreeMap::new();
     for change in changes {
         let path = change.path()?;
-        let entry = changed.get(path).or_else(|| corpus.get(path))?;
+        let entry = made.get(path).or_else(|| corpus.get(path))?;
         let bytes = change.apply(entry)?;
         let entry = Entry::parse(path, || Ok(bytes))?.ok()?;
-        changed.insert(path.to_owned(), Arc::new(entry));
+        made.insert(path.to_owned(), Arc::new(entry));
     }
     let edit = |(path, entry): (String, Arc<Entry>)| Edit {
         path,
@@ -145,5 +145,5 @@ pub(super) fn edits(corpus: &Corpus, changes: &[Alteration]) -> Option<Vec<Edit>
         group: None,
         seen: None,
     };
-    Some(changed.into_iter().map(edit).collect())
+    Some(made.into_iter().map(edit).collect())
 }

@@ -23,7 +23,7 @@ pub(super) fn flips(certificate: &Certificate, verdict: &str) -> Vec<Flip> {
         let name = format!("the place of the survivor for `{}`", probe.query);
         if holds(&other) {
             flips.push(Flip {
-                changes: vec![Alteration::value(&name, last, "none")],
+                changes: vec![Alteration::value(&name, &last, &"none")],
                 verdict: verdict.to_owned(),
                 checked: Checked::Rule,
             });
@@ -33,7 +33,7 @@ pub(super) fn flips(certificate: &Certificate, verdict: &str) -> Vec<Flip> {
     other.counted += 1;
     if holds(&other) {
         let change =
-            Alteration::value("questions that find it", other.counted, certificate.counted);
+            Alteration::value("questions that find it", &other.counted, &certificate.counted);
         let (changes, checked) = (vec![change], Checked::Rule);
         flips.push(Flip { changes, verdict: verdict.to_owned(), checked });
     }

@@ -70,7 +70,7 @@ fn more(mut standing: Standing, reward: f64, what: &str) -> Option<Flip> {
         let then = standing.maturity.unwrap_or(Maturity::Provisional);
         if then != now {
             let signal = format!("{count} more {what}, utility");
-            let change = Alteration::value(&signal, standing.utility, found.utility);
+            let change = Alteration::value(&signal, &standing.utility, &found.utility);
             let verdict = name(Some(then));
             return Some(Flip { changes: vec![change], verdict, checked: Checked::Rule });
         }

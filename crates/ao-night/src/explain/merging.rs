@@ -42,10 +42,11 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
         let edits = edits(scene.corpus(), changes)?;
         Some(verdict(&scene.think(&edits).ok()?, path))
     };
-    ruling.flips = match ruling.acts {
-        true => search(&to_stay(thought, entry, scene.corpus(), &beside), &ruling.verdict, ask),
-        false => search(&guarded, LEFT, &ask),
+    let tried = match ruling.verdict.as_str() {
+        LEFT => guarded,
+        _ => to_stay(thought, entry, scene.corpus(), &beside),
     };
+    ruling.flips = search(&tried, &ruling.verdict, ask);
     if !ruling.acts && ruling.flips.is_empty() {
         ruling.flips = alike(scene, entry, &beside, &ask);
     }
@@ -231,7 +232,7 @@ fn alike(
         }
         let found = (bound.value * UTILITY_PARTS).round() / UTILITY_PARTS;
         let name = format!("{} in common with {}", bound.name, nearest.path);
-        changes.push(Alteration::value(&name, bound.bound, found));
+        changes.push(Alteration::value(&name, &bound.bound, &found));
     }
     let flip = Flip { changes, verdict: NEAR_ENOUGH.into(), checked: Checked::Rule };
     if nearer.is_copy() { vec![flip] } else { Vec::new() }

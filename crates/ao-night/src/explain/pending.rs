@@ -37,10 +37,7 @@ pub(super) fn ruling(scene: &Scene, path: &str) -> Result<Option<Ruling>, String
     ruling.signals = signals::judge(&entry.document).signals;
     ruling.checks = checks;
     let ask = |changes: &[Alteration]| Some(told(&judged(scene, path, changes)?));
-    let tried = match ruling.acts {
-        true => against(scene, entry),
-        false => in_favour(scene, entry),
-    };
+    let tried = if ruling.acts { against(scene, entry) } else { in_favour(scene, entry) };
     ruling.flips = search(&tried, &ruling.verdict, ask);
     if verdict.verdict == Promotion::Promoted {
         ruling.flips.extend(without_one(&ruling.signals));
@@ -119,7 +116,7 @@ fn without_one(found: &[Signal]) -> Vec<Flip> {
         if !signals::needed(score).holds() {
             let name = format!("without the signal `{}`: score", signal.name);
             flips.push(Flip {
-                changes: vec![Alteration::value(&name, score, now)],
+                changes: vec![Alteration::value(&name, &score, &now)],
                 verdict: "left pending".to_owned(),
                 checked: Checked::Rule,
             });

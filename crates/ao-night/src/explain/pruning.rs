@@ -136,14 +136,12 @@ fn by_reference(
     if !turns || named.len() + usize::from(pin.is_some()) > 2 {
         return None;
     }
-    let mut changes: Vec<Alteration> = match named.is_empty() {
-        true => vec![Alteration::value(REFERENCES, 1, 0)],
-        false => {
-            let name = |file: &String| format!("references to it in {file}");
-            let without = |file: &String| Alteration::value(&name(file), "none", "some");
-            named.iter().map(without).collect()
-        }
-    };
+    let name = |file: &String| format!("references to it in {file}");
+    let without = |file: &String| Alteration::value(&name(file), &"none", &"some");
+    let mut changes: Vec<Alteration> = named.iter().map(without).collect();
+    if named.is_empty() {
+        changes.push(Alteration::value(REFERENCES, &1, &0));
+    }
     changes.extend(pin);
     Some(Flip { changes, verdict: verdict.to_owned(), checked: Checked::Rule })
 }

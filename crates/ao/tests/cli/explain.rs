@@ -44,7 +44,7 @@ fn make(repo: &TestRepo, flip: &Value) {
             format!("---\n{key}: {value}\n{}\n", lines[1..].join("\n"))
         } else if let Some(key) = change["remove"].as_str() {
             let lines = before.lines().filter(|line| !line.starts_with(&format!("{key}:")));
-            lines.map(|line| format!("{line}\n")).collect()
+            lines.collect::<Vec<_>>().join("\n") + "\n"
         } else if let Some(old) = change["replace"].as_str() {
             before.replacen(old, change["with"].as_str().unwrap(), 1)
         } else {
@@ -316,8 +316,8 @@ fn as_many_citations_as_are_named_move_an_entry_and_no_fewer() {
             json!({ "artifact_path": ORIGINAL, "citation_type": "applied", "session_id": format!("s-{minute}"),
                     "cited_at": format!("2026-03-01T00:{minute:02}:00Z") })
         };
-        let lines: String = (0..cited).map(|minute| format!("{}\n", line(minute))).collect();
-        night.repo.write("ao/citations.jsonl", &lines);
+        let lines: Vec<String> = (0..cited).map(|minute| line(minute).to_string()).collect();
+        night.repo.write("ao/citations.jsonl", &(lines.join("\n") + "\n"));
         sleep(&night);
         assert_eq!(night.repo.read(ORIGINAL).contains("maturity: candidate"), moves, "{cited}");
         let after = explain(&night.repo, &[ORIGINAL]);

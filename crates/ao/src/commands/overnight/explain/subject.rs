@@ -160,9 +160,9 @@ fn stands_for(all: &[Event], today: &Today, path: &str) -> Vec<String> {
         let next = certificate.and_then(|certificate| certificate.successor).or_else(|| {
             // A pending one became what was added in its place.
             let is_of = |e: &&Event| e.change.op == ChangeOp::Add && e.change.sources.contains(&at);
-            let learning = |e: &&Event| Kind::of(&e.change.path) == Some(Kind::Learning);
-            let made: Vec<&Event> = all.iter().filter(is_of).collect();
-            let made = made.iter().copied().find(learning_of(&learning)).or(made.first().copied());
+            let is_learning = |e: &&Event| Kind::of(&e.change.path) == Some(Kind::Learning);
+            let mut made = all.iter().filter(is_of);
+            let made = made.clone().find(is_learning).or_else(|| made.next());
             made.map(|event| event.change.path.clone())
         });
         match next {
@@ -174,10 +174,6 @@ fn stands_for(all: &[Event], today: &Today, path: &str) -> Vec<String> {
         }
     }
     into
-}
-
-fn learning_of<'a>(is: &'a impl Fn(&&Event) -> bool) -> impl FnMut(&&Event) -> bool + 'a {
-    move |event| is(event)
 }
 
 fn nothing(name: &str, today: &Today, all: &[Event]) -> Failure {
@@ -201,10 +197,10 @@ fn nothing(name: &str, today: &Today, all: &[Event]) -> Failure {
     let failure =
         Failure::usage(format!("there is no entry `{}`, and no night knew one", shown(name)));
     let like: Vec<String> = like.iter().take(LIKE_MAX).map(|(_, name)| shown(name)).collect();
-    match like.is_empty() {
-        true => failure.hint("`ao search` finds entries by what they say"),
-        false => failure.hint(format!("names like it: {}", like.join(", "))),
+    if like.is_empty() {
+        return failure.hint("`ao search` finds entries by what they say");
     }
+    failure.hint(format!("names like it: {}", like.join(", ")))
 }
 
 /// How many letters have to be changed, added or left out.
