@@ -6,16 +6,16 @@ use crate::night::{Night, learning, text};
 use crate::repo::{Ran, TestRepo};
 
 const FINDING: &str = "findings/f-2026-01-01-001.md";
-const COPY: &str = "learnings/2026-03-02-copy.md";
-const ORIGINAL: &str = "learnings/2026-03-01-case-1.md";
+pub(crate) const COPY: &str = "learnings/2026-03-02-copy.md";
+pub(crate) const ORIGINAL: &str = "learnings/2026-03-01-case-1.md";
 
-fn explain(repo: &TestRepo, more: &[&str]) -> Value {
+pub(crate) fn explain(repo: &TestRepo, more: &[&str]) -> Value {
     let mut arguments = vec!["--json", "overnight", "explain"];
     arguments.extend(more);
     repo.run(&arguments).expect(0).json()
 }
 
-fn rule<'a>(told: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn rule<'a>(told: &'a Value, name: &str) -> &'a Value {
     let rules = told["rules"].as_array().unwrap();
     rules.iter().find(|rule| rule["rule"] == name).unwrap_or_else(|| panic!("{name}: {told:#}"))
 }
@@ -26,7 +26,7 @@ fn signal<'a>(of: &'a Value, name: &str) -> &'a Value {
 }
 
 /// A night that must go through, with everything looked at.
-fn sleep(night: &Night) -> Ran {
+pub(crate) fn sleep(night: &Night) -> Ran {
     night.run(&["--full"]).expect(0)
 }
 
@@ -324,85 +324,4 @@ fn as_many_citations_as_are_named_move_an_entry_and_no_fewer() {
         let feedback = rule(&after, "feedback");
         assert!(feedback["acts"] == true && after["agrees_with_record"] == true, "{after:#}");
     }
-}
-
-/// Where the rules say something else than the record, that is said.
-#[test]
-fn a_disagreement_with_the_record_is_told() {
-    let night = Night::with_copies();
-    night.repo.write(
-        "knowledge/pending/2026-02-01-p.md",
-        &learning(60).replacen("date: 2026-03", "date: 2026-02", 1),
-    );
-    // A build in which copies are not merged.
-    night.run_with("merge", &["--full"]).expect(0);
-    let id = night.summary()["iterations"][0]["commit"]["id"].as_str().unwrap().to_owned();
-    assert!(night.repo.exists(COPY));
-    let told = explain(&night.repo, &[COPY, "--as-of", &id]);
-    assert_eq!((&told["decided_by"], &told["agrees_with_record"]), (&json!(id), &json!(false)));
-    let why = told["disagreement"].as_str().unwrap();
-    assert!(why.contains("left alone") && why.contains("a copy of"), "{why}");
-    let text = night.repo.run(&["overnight", "explain", COPY, "--as-of", &id]).expect(0);
-    assert!(text.stdout.contains("They do not agree"), "{text}");
-    // The run's id means the same, and one that it left alone is agreed upon.
-    let run = night.summary()["run_id"].as_str().unwrap().to_owned();
-    let other = explain(&night.repo, &["2026-03-01-case-4", "--as-of", &run]);
-    assert_eq!((&other["decided_by"], &other["agrees_with_record"]), (&json!(id), &json!(true)));
-}
-
-#[test]
-fn a_night_that_was_taken_back_is_listed_and_decides_nothing() {
-    let night = Night::with_copies();
-    sleep(&night);
-    night.repo.run(&["overnight", "undo"]).expect(0);
-    let told = explain(&night.repo, &[COPY]);
-    assert!(told["happened"][0]["taken_back_by"].is_string(), "{told:#}");
-    assert_eq!((&told["decided_by"], &told["is_there"]), (&Value::Null, &json!(true)));
-    assert_eq!(
-        rule(&told, "merge")["verdict"],
-        format!("merged into {ORIGINAL}"),
-        "it would be again"
-    );
-}
-
-#[test]
-fn explaining_leaves_everything_as_it_was() {
-    let night = Night::with_copies();
-    night.pending(0);
-    sleep(&night);
-    let before = night.all_files();
-    for entry in [COPY, ORIGINAL, "knowledge/pending/2026-02-01-pending-0.md", "2026-03-01-case-3"]
-    {
-        night.repo.run(&["overnight", "explain", entry]).expect(0);
-        night.repo.run(&["--json", "overnight", "explain", entry, "--as-of", "today"]).expect(0);
-    }
-    assert_eq!(night.all_files(), before);
-}
-
-#[test]
-fn a_name_that_nobody_has_is_refused_as_by_show_with_names_like_it() {
-    let night = Night::with_copies();
-    sleep(&night);
-    for (name, like) in [("2026-03-01-cast-1", "2026-03-01-case-1"), ("copy", "2026-03-02-copy")] {
-        let refused = night.repo.run(&["overnight", "explain", name]).expect(2);
-        assert!(refused.stderr.contains(name) && refused.stderr.contains(like), "{refused}");
-    }
-    night.repo.run(&["show", "2026-03-01-cast-1"]).expect(2);
-    let refused =
-        night.repo.run(&["overnight", "explain", COPY, "--as-of", "2026-13-iter-1"]).expect(2);
-    assert!(refused.stderr.contains("no iteration or run"), "{refused}");
-    let odd = night.repo.run(&["overnight", "explain", "a\u{1b}[31mb\u{7}"]).expect(2);
-    assert!(!odd.stderr.contains('\u{1b}') && !odd.stderr.contains('\u{7}'), "{odd}");
-}
-
-#[test]
-fn hostile_names_and_texts_are_shown_escaped() {
-    let night = Night::with(6);
-    let path = "knowledge/pending/2026-02-01-\u{1b}[31mred.md";
-    let text =
-        "---\ndate: 2026-02-01\n---\n# Red\n\nRun `ev\u{1b}]0;il --check` because of 3 ms.\n";
-    night.repo.write(path, text);
-    let told = night.repo.run(&["overnight", "explain", path]).expect(0);
-    assert!(told.stdout.contains("red.md") && !told.stdout.contains('\u{1b}'), "{told}");
-    assert_eq!(explain(&night.repo, &[path])["path"], path);
 }

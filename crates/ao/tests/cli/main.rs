@@ -34,6 +34,7 @@ mod duplicates;
 mod durable;
 mod evening;
 mod explain;
+mod explain_state;
 mod feedback;
 mod fitness;
 mod flywheel;

@@ -22,6 +22,8 @@ use crate::printer::Printer;
 
 /// What `--as-of` calls the tree as it is.
 const TODAY: &str = "today";
+/// The last moment of a second.
+const WITHIN_NS: i128 = 999_999_999;
 
 /// Tell why an entry was merged, archived, promoted or left, and what would have turned it
 #[derive(Debug, clap::Args)]
@@ -134,8 +136,8 @@ fn scene(
         let mut past = state.past().clone();
         if let Some(line) = history.get(at) {
             source.now.clone_from(&line.at);
-            // What was said up to then was known to it.
-            let until = line.at.parse::<Timestamp>().map(Timestamp::as_nanosecond);
+            // What was said up to then was known to it; the line has no parts of a second.
+            let until = line.at.parse::<Timestamp>().map(|at| at.as_nanosecond() + WITHIN_NS);
             past.until_ns = until.ok().and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX);
         }
         source.past = Some(past);
