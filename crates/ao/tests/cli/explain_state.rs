@@ -110,11 +110,12 @@ fn what_was_said_later_was_not_known_to_the_night() {
         json!({ "artifact_path": ENTRY, "citation_type": "applied", "session_id": format!("s-{day}"),
                 "cited_at": format!("2026-05-{day:02}T00:00:00Z") })
     };
+    let first = night.repo.read("overnight/history.jsonl").lines().count();
     night.repo.write("ao/citations.jsonl", &format!("{}\n", line(2)));
     sleep(&night);
     let history = night.repo.read("overnight/history.jsonl");
-    let days = ["2026-05-01", "2026-05-03", "2026-05-04", "2026-05-04"];
-    let lines = history.lines().zip(days).map(|(line, day)| {
+    let lines = history.lines().enumerate().map(|(at, line)| {
+        let day = if at < first { "2026-05-01" } else { "2026-05-03" };
         let mut line: Value = serde_json::from_str(line).unwrap();
         line["at"] = format!("{day}T02:00:00Z").into();
         line.to_string()
