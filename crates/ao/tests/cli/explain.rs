@@ -79,6 +79,7 @@ fn finding(more: &str) -> Night {
     night
 }
 
+// proves: LOOP-27
 #[test]
 fn a_merge_is_told_with_its_signals_its_certificate_and_its_lineage() {
     let night = Night::with_copies();
@@ -191,6 +192,7 @@ fn one_that_nothing_is_near_is_left_and_nothing_small_turns_it() {
     );
 }
 
+// proves: LOOP-27
 #[test]
 fn an_archived_finding_is_told_with_its_term_and_stays_with_any_flip() {
     let night = finding("");
@@ -242,6 +244,7 @@ fn a_pinned_finding_is_protected_and_is_archived_once_it_is_not() {
     }
 }
 
+// proves: LOOP-27
 #[test]
 fn a_promotion_is_told_from_both_ends_and_every_flip_holds() {
     let make = || {
