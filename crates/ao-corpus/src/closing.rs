@@ -11,6 +11,7 @@ use ao_contract::{
 use ao_tree::{Edit, shown};
 use jiff::civil::Date;
 
+use crate::check::Check;
 use crate::corpus::Corpus;
 use crate::files::Left;
 use crate::logs::Logs;
@@ -69,7 +70,8 @@ pub fn close_loop(
         &mut ledger,
         feedback::Told { root, now, as_of, except },
     );
-    let promoted = promote::promote(corpus, &today, promote::Told { now, day, min_age, except });
+    let told = promote::Told { now, day, min_age, except, watched: None };
+    let promoted = promote::promote(corpus, &today, told);
     let mut edits = promoted.edits;
     edits.extend(judged.edits);
     edits.extend(ledger.edits(feedback::GROUP));
@@ -85,6 +87,15 @@ pub fn close_loop(
         day,
         min_age,
     }
+}
+
+/// Everything that is asked of one pending learning, in the order in which it is; nothing for a file that is none.
+pub fn asked_of_pending(corpus: &Corpus, path: &str, settings: &Settings<'_>) -> Vec<Check> {
+    let Settings { now, as_of, min_age, ref except, .. } = *settings;
+    let today = Whereabouts::of(corpus);
+    let day = as_of.or_else(|| corpus.newest());
+    let told = promote::Told { now, day, min_age, except, watched: Some(path) };
+    promote::promote(corpus, &today, told).watched
 }
 
 impl Closing {

@@ -79,22 +79,33 @@ impl Files {
 
     /// As [`Files::list`], of the tree as it was.
     pub fn list_past(root: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
-        let mut files = Self::list(root, folders)?;
+        let files = Self::list(root, folders)?;
+        files.turned_back(past, |path| {
+            folders.contains(&path.split_once('/').map_or(path, |(folder, _)| folder))
+        })
+    }
+
+    /// As [`Files::list_all`], of the tree as it was.
+    pub fn list_all_past(root: &Path, past: &Past) -> io::Result<Self> {
+        Self::list_all(root)?.turned_back(past, |_| true)
+    }
+
+    fn turned_back(mut self, past: &Past, is_listed: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let files = &mut self;
         let known = &past.known.files;
         files.found.retain(|file| !known.contains_key(&file.path));
         // A repository without a commit has no such folder, and needs none.
         if !known.values().any(Option::is_some) {
-            return Ok(files);
+            return Ok(self);
         }
         let dir = files.open_beneath(&past.folder)?;
         for (path, kept) in known {
-            let folder = path.split_once('/').map_or(path.as_str(), |(folder, _)| folder);
-            let Some(kept) = kept.as_ref().filter(|_| folders.contains(&folder)) else { continue };
+            let Some(kept) = kept.as_ref().filter(|_| is_listed(path)) else { continue };
             let (name, kept_as) = (OsString::from(kept.name()), Some(kept.hash.clone()));
             files.found.push(File { path: path.clone(), dir: dir.clone(), name, kept_as });
         }
         files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
+        Ok(self)
     }
 
     fn open_beneath(&self, path: &str) -> io::Result<<Disk as Fs>::Dir> {
@@ -167,10 +178,12 @@ impl Files {
 
     /// As [`Files::read`], of a file that is no document.
     pub fn read_up_to(&self, file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
-        self.disk.read(&file.dir, &file.name, max_bytes).map_err(|error| match error.kind() {
+        let read = self.disk.read(&file.dir, &file.name, max_bytes);
+        let bytes = read.map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => format!("is larger than {max_bytes} bytes"),
             _ => format!("cannot be read: {error}"),
-        })
+        });
+        file.checked(bytes?)
     }
 
     /// A file's bytes, with what the file system said of it just then.
@@ -209,6 +222,18 @@ pub fn read_one(root: &Path, path: &str) -> Result<Vec<u8>, String> {
     };
     let (files, file) = open().map_err(|error: io::Error| format!("cannot be opened: {error}"))?;
     files.read(&file)
+}
+
+/// As [`read_one`], of the tree as it was; `None` where it was not there or cannot be read.
+pub(crate) fn read_one_past(root: &Path, path: &str, past: &Past) -> Option<Vec<u8>> {
+    match past.known.files.get(path) {
+        None => read_one(root, path).ok(),
+        Some(kept) => {
+            let kept = kept.as_ref()?;
+            let bytes = read_one(root, &format!("{}/{}", past.folder, kept.name())).ok()?;
+            (blake3::hash(&bytes).to_hex().as_str() == kept.hash).then_some(bytes)
+        }
+    }
 }
 
 /// As `items.iter().map(make).collect()`, on several threads.

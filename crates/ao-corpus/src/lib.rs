@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod brief;
 pub mod certificate;
+mod check;
 mod closing;
 mod corpus;
 pub mod defrag;
@@ -24,6 +25,7 @@ pub mod merge;
 mod names;
 pub mod passage;
 mod past;
+mod pending;
 mod pieces;
 mod promote;
 mod propose;
@@ -40,7 +42,8 @@ mod tree;
 mod whereabouts;
 pub mod words;
 
-pub use closing::{CLOSED, Closing, Settings, close_loop};
+pub use check::{Bound, Check, Side};
+pub use closing::{CLOSED, Closing, Settings, asked_of_pending, close_loop};
 pub use corpus::{Corpus, Entry, Kind, SEARCHED};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
 pub use files::{File, Files, Left, in_parallel, read_one};

@@ -79,6 +79,11 @@ impl Logs {
         Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
     }
 
+    /// Whether a file is one of the two that get a line for each use of an entry.
+    pub(crate) fn is_log(path: &str) -> bool {
+        path == CITATIONS || path == FEEDBACK
+    }
+
     /// Leaves out what was written down after a moment; a line without a time stays.
     pub fn only_until(&mut self, until: Timestamp) {
         for mentions in [&mut self.citations, &mut self.feedback].into_iter().flatten() {
@@ -90,7 +95,7 @@ impl Logs {
     pub fn log_until(log: &str, until: Timestamp) -> String {
         let is_later = |line: &str| {
             let line = mention(0, line.as_bytes()).ok();
-            line.and_then(|one| one.cited_at).is_some_and(|at| at > until)
+            line.and_then(|one| one.cited_at.or(one.at)).is_some_and(|at| at > until)
         };
         log.split_inclusive('\n').filter(|line| !is_later(line)).collect()
     }

@@ -3,21 +3,21 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use ao_contract::{Extra, PendingVerdict, Promotion, Unit, format_duration};
+use ao_contract::{Extra, PendingVerdict, Promotion, Unit};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
+use crate::check::Check;
 use crate::corpus::{Corpus, Entry, Kind};
 use crate::document::Document;
 use crate::names::{Names, slug};
+use crate::pending::{self, Wanting};
 use crate::propose::Group;
-use crate::secrets::looks_secret;
-use crate::signals::{self, Judgement, PROMOTE_AT, labelled};
+use crate::signals::{PROMOTE_AT, labelled};
 use crate::whereabouts::Whereabouts;
 
 const PENDING: &str = "knowledge/pending/";
 const PROCESSED: &str = "knowledge/processed";
-const HOURS_A_DAY: u64 = 24;
 
 /// What the promoting is told.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,16 @@ pub(crate) struct Told<'a> {
     pub(crate) min_age: Duration,
     /// Files that cannot be changed now.
     pub(crate) except: &'a BTreeSet<String>,
+    /// Of this one everything is asked, also what comes after a refusal.
+    pub(crate) watched: Option<&'a str>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Promoted {
     pub(crate) edits: Vec<Edit>,
     pub(crate) verdicts: Vec<PendingVerdict>,
+    /// All that was asked of the one that is watched.
+    pub(crate) watched: Vec<Check>,
 }
 
 /// The text of an entry, whatever its header says and however its lines end.
@@ -85,7 +89,12 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
             promoted_to: None,
             extra: Extra::new(),
         };
-        let filed = match look(entry, &known, told, &mut verdict) {
+        let wanting = Wanting::new(entry, &known, told);
+        if told.watched == Some(entry.path.as_str()) {
+            promoted.watched = pending::ASKED.iter().map(|ask| ask(&wanting)).collect();
+        }
+        let looked = look(&wanting, &mut verdict);
+        let filed = match looked {
             Look::Kept(why) => Err(why),
             Look::Known(to) => file_as_known(entry, to, &mut names, &mut verdict),
             Look::Ready(hash) => file_as_learning(entry, &hash, told, &mut names, &mut verdict)
@@ -110,64 +119,20 @@ enum Look {
     Ready(String),
 }
 
-fn look(
-    entry: &Entry,
-    known: &HashMap<String, Option<String>>,
-    told: Told<'_>,
-    verdict: &mut PendingVerdict,
-) -> Look {
-    let document = &entry.document;
-    if let Some(doubt) = document.doubt() {
-        return Look::Kept(format!("it is left as it is: {doubt}"));
+/// Asks until something does not hold.
+fn look(wanting: &Wanting<'_>, verdict: &mut PendingVerdict) -> Look {
+    let refusal = pending::ASKED.iter().map(|ask| ask(wanting)).find(|check| !check.holds);
+    if let Some(judged) = wanting.judged.get() {
+        verdict.score = Some(Unit::nearest(judged.score));
+        verdict.signals.clone_from(&judged.signals);
     }
-    if document.is_pinned() {
-        return Look::Kept("it is pinned".into());
+    match (refusal, wanting.hash()) {
+        (Some(check), _) if check.name == pending::NEW => {
+            Look::Known(wanting.known().cloned().flatten())
+        }
+        (Some(check), _) => Look::Kept(check.why),
+        (None, hash) => Look::Ready(hash.unwrap_or_default().to_owned()),
     }
-    if told.except.contains(&entry.path) {
-        return Look::Kept("it cannot be changed now".into());
-    }
-    if document.is_hidden() {
-        return Look::Kept("its header says that another entry took its place".into());
-    }
-    let Some(hash) = text_hash(document) else { return Look::Kept("it is empty".into()) };
-    if let Some(to) = known.get(&hash) {
-        return Look::Known(to.clone());
-    }
-    if let Some(what) = looks_secret(&String::from_utf8_lossy(document.bytes())) {
-        return Look::Kept(format!("it seems to hold {what}; take that out first"));
-    }
-    let Judgement { score, signals, has_claim } = signals::judge(document);
-    verdict.score = Some(Unit::nearest(score));
-    verdict.signals = signals;
-    if !has_claim {
-        return Look::Kept(
-            "it has no concrete claim: no sentence names a number, command, path or symbol, or \
-             gives a rule with its reason"
-                .into(),
-        );
-    }
-    if score < PROMOTE_AT {
-        return Look::Kept(format!("it scored {score}, and {PROMOTE_AT} is needed"));
-    }
-    match too_young(entry, told) {
-        Some(why) => Look::Kept(why),
-        None => Look::Ready(hash),
-    }
-}
-
-/// Why a learning is not old enough, if so. Days are all that dates say, so a day is 24 hours.
-fn too_young(entry: &Entry, told: Told<'_>) -> Option<String> {
-    if told.min_age.is_zero() {
-        return None;
-    }
-    let needed = format_duration(told.min_age);
-    let (Some(date), Some(day)) = (entry.date(), told.day) else {
-        return Some(format!("it has no date, and it must be {needed} old; give it a `date:`"));
-    };
-    let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
-    let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
-    let have = format_duration(age);
-    (age < told.min_age).then(|| format!("it is {have} old, and {needed} is needed"))
 }
 
 /// The same words are here already: the file goes to the others that were promoted.

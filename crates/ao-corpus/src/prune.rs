@@ -11,12 +11,15 @@ use ao_contract::PruneRule;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::check::{Bound, Check, Side, first_refusal};
 use crate::corpus::{Entry, Kind};
 use crate::defrag::QUEUE;
 use crate::document::day;
 use crate::files::{File, Files, in_parallel};
 use crate::index::{Facts, facts_of};
 use crate::lineage::{Found, Lineage};
+use crate::logs::Logs;
+use crate::past::Past;
 use crate::references::{Names, Wanted};
 use crate::tree::Tree;
 
@@ -27,6 +30,8 @@ const NOT_REFERRING: [&str; 6] =
 /// The citation log of some years.
 const REFERRING_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const TTL_DAYS_MAX: f64 = 100_000.0;
+/// The check that does not hold while a finding has time left.
+const TERM: &str = "days past its term";
 
 /// An entry that may go, if nothing refers to it.
 #[derive(Debug, Clone)]
@@ -48,68 +53,121 @@ pub struct Candidates {
     pub now: Option<Date>,
 }
 
+/// What is known of a tree before its entries are weighed.
+#[derive(Debug)]
+pub struct Survey {
+    /// Entries of which one of the rules may hold.
+    old: Vec<String>,
+    lineage: Lineage,
+    /// The day that ages are measured against.
+    now: Option<Date>,
+}
+
 struct Surveyed {
     facts: Facts,
     path: String,
-    /// Entries of which one of the rules may hold.
-    old: Option<(PruneRule, String, Names, bool)>,
+    is_old: bool,
     day: Option<Date>,
+}
+
+/// An entry, weighed.
+#[derive(Debug)]
+pub struct Weighed {
+    /// All that is asked of it; what does not hold first is why it stays.
+    pub checks: Vec<Check>,
+    /// What goes if all of it holds; nothing where no rule may hold.
+    pub candidate: Option<Candidate>,
 }
 
 /// Looks at every entry. `now` is the day that ages are measured against.
 pub fn candidates(tree: &Tree, now: Option<Date>) -> Candidates {
-    let paths = tree.paths();
-    let survey = |path: &String| tree.entry(path).map(|entry| survey(&entry));
-    let mut surveyed: Vec<Surveyed> = in_parallel(&paths, survey).into_iter().flatten().collect();
-    let now = now.or_else(|| surveyed.iter().filter_map(|entry| entry.day).max());
-    let old: Vec<_> = surveyed
-        .iter_mut()
-        .filter_map(|entry| Some((entry.path.clone(), entry.old.take()?)))
-        .collect();
-    let lineage = Lineage::of_facts(surveyed.into_iter().map(|s| (s.path, s.facts)).collect());
-    let mut candidates = Candidates { now, ..Candidates::default() };
-    for (path, (rule, reason, names, is_pinned)) in old {
-        let judged = match rule {
-            PruneRule::Expired => expired(tree, &path, now).map(|reason| (reason, None)),
-            PruneRule::Superseded => match successor(tree, &lineage, &path) {
-                Ok(successor) => Some((format!("{reason}, which is there"), Some(successor))),
-                Err(why) => {
-                    candidates.kept.push((path, why));
-                    continue;
-                }
-            },
-        };
-        let Some((reason, successor)) = judged else { continue };
-        let fixed = |path: &String| tree.fixed().get(path);
-        if let Some(why) = fixed(&path).or_else(|| successor.as_ref().and_then(fixed)) {
-            candidates.kept.push((path, why.clone()));
-            continue;
+    let survey = Survey::of(tree, now);
+    let mut candidates = Candidates { now: survey.now, ..Candidates::default() };
+    for path in &survey.old {
+        let Weighed { checks, candidate } = survey.weigh(tree, path);
+        match first_refusal(&checks) {
+            // What has time left is not worth a word.
+            Some(check) if check.name == TERM => {}
+            Some(check) => candidates.kept.push((path.clone(), check.why.clone())),
+            None => candidates.found.extend(candidate),
         }
-        if is_pinned {
-            candidates.kept.push((path, "it is pinned, or cannot be read beyond doubt".into()));
-            continue;
-        }
-        candidates.found.push(Candidate { path, rule, reason, successor, names });
     }
     candidates
 }
 
-fn survey(entry: &Entry) -> Surveyed {
-    let document = &entry.document;
+impl Survey {
+    pub fn of(tree: &Tree, now: Option<Date>) -> Self {
+        let paths = tree.paths();
+        let look = |path: &String| tree.entry(path).map(|entry| surveyed(&entry));
+        let surveyed: Vec<Surveyed> = in_parallel(&paths, look).into_iter().flatten().collect();
+        let now = now.or_else(|| surveyed.iter().filter_map(|entry| entry.day).max());
+        let old = surveyed.iter().filter(|entry| entry.is_old).map(|entry| entry.path.clone());
+        let old = old.collect();
+        let lineage = Lineage::of_facts(surveyed.into_iter().map(|s| (s.path, s.facts)).collect());
+        Self { old, lineage, now }
+    }
+
+    /// Asks everything of one entry, but who refers to it.
+    pub fn weigh(&self, tree: &Tree, path: &str) -> Weighed {
+        let Some(entry) = tree.entry(path) else {
+            let why = Some("it can no longer be read".into());
+            let checks = vec![Check::plain("file", "it can be read", why, "")];
+            return Weighed { checks, candidate: None };
+        };
+        let Some(rule) = rule_of(&entry) else {
+            let why = Some("it sets no term, and says of no entry that it replaced it".into());
+            let needed = "a finding's `ttl_days`, or `superseded_by`";
+            return Weighed {
+                checks: vec![Check::plain("rule", needed, why, "")],
+                candidate: None,
+            };
+        };
+        let (first, reason, successor) = match rule {
+            PruneRule::Expired => {
+                let (check, reason) = expired(&entry, self.now);
+                (check, reason, None)
+            }
+            PruneRule::Superseded => {
+                let by = entry.document.text("superseded_by").unwrap_or_default();
+                let found = successor(tree, &self.lineage, path);
+                let needed = "it is there and may be changed";
+                let there = found.as_deref().unwrap_or_default();
+                let check = Check::plain("successor", needed, found.clone().err(), there);
+                (check, format!("superseded by {by}, which is there"), found.ok())
+            }
+        };
+        let fixed = |path: &str| tree.fixed().get(path).cloned();
+        let fixed = fixed(path).or_else(|| successor.as_deref().and_then(fixed));
+        let document = &entry.document;
+        let is_fixed = document.is_pinned() || document.doubt().is_some();
+        let why = is_fixed.then(|| "it is pinned, or cannot be read beyond doubt".to_owned());
+        let checks = vec![
+            first,
+            Check::plain("door", "the file can be changed", fixed, "it can"),
+            Check::plain("pinned", "no, and no doubt about its header", why, "no"),
+        ];
+        let names = Names::of(&entry);
+        let candidate = Candidate { path: path.to_owned(), rule, reason, successor, names };
+        Weighed { checks, candidate: Some(candidate) }
+    }
+}
+
+fn surveyed(entry: &Entry) -> Surveyed {
+    let is_old = rule_of(entry).is_some();
+    Surveyed { facts: facts_of(entry), path: entry.path.clone(), is_old, day: entry.date() }
+}
+
+/// The rule that may hold of an entry, if one may.
+fn rule_of(entry: &Entry) -> Option<PruneRule> {
     let is_held = matches!(
         entry.kind,
         Kind::Learning | Kind::Finding | Kind::Pattern | Kind::Pending | Kind::Knowledge
     );
-    let by = document.text("superseded_by");
-    let rule = match (&by, entry.kind) {
+    match entry.document.text("superseded_by") {
         _ if !is_held => None,
-        (Some(by), _) => Some((PruneRule::Superseded, format!("superseded by {by}"))),
-        (None, Kind::Finding) if ttl(entry).is_some() => Some((PruneRule::Expired, String::new())),
-        _ => None,
-    };
-    let is_fixed = document.is_pinned() || document.doubt().is_some();
-    let old = rule.map(|(rule, reason)| (rule, reason, Names::of(entry), is_fixed));
-    Surveyed { facts: facts_of(entry), path: entry.path.clone(), old, day: entry.date() }
+        Some(_) => Some(PruneRule::Superseded),
+        None => (entry.kind == Kind::Finding && ttl(entry).is_some()).then_some(PruneRule::Expired),
+    }
 }
 
 /// A finding's term in days, if it sets one.
@@ -119,18 +177,24 @@ fn ttl(entry: &Entry) -> Option<i64> {
     (days > 0.0 && days <= TTL_DAYS_MAX).then_some(days as i64)
 }
 
-/// Why a finding is past its term; `None` if it is not, or if that cannot be known.
-fn expired(tree: &Tree, path: &str, now: Option<Date>) -> Option<String> {
-    let entry = tree.entry(path)?;
-    let ttl = ttl(&entry)?;
-    let cited = entry.document.day("last_cited");
+/// Whether a finding is past its term, and the reason if so; where that cannot be known it is not.
+fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
+    let unknown =
+        |why: &str| (Check::plain(TERM, "it is over", Some(why.to_owned()), ""), String::new());
     let dated = entry.date().or_else(|| day(entry.stem().strip_prefix("f-")?));
-    let (from, what) = match cited {
-        Some(day) => (day, "last cited"),
-        None => (dated?, "dated"),
+    let (from, what) = match entry.document.day("last_cited") {
+        Some(day) => (Some(day), "last cited"),
+        None => (dated, "dated"),
     };
-    let end = from.checked_add(ttl.days()).ok()?;
-    (end < now?).then(|| format!("{what} {from}, and its {ttl} days ended on {end}"))
+    let (Some(from), Some(ttl), Some(now)) = (from, ttl(entry), now) else {
+        return unknown("no day is known that its term begins with");
+    };
+    let Ok(end) = from.checked_add(ttl.days()) else { return unknown("its term has no end") };
+    let over = end.until(now).map_or(0, |span| span.get_days());
+    let bound = Bound { name: TERM, value: f64::from(over), side: Side::Above, bound: 0.0 };
+    let mut check = Check::of(&bound, format!("its {ttl} days end on {end}, and it is {now}"));
+    check.found = format!("{what} {from}, ends {end}, {over} days before {now}");
+    (check, format!("{what} {from}, and its {ttl} days ended on {end}"))
 }
 
 /// The entry that stands for one that was superseded.
@@ -155,13 +219,16 @@ fn successor(tree: &Tree, lineage: &Lineage, path: &str) -> Result<String, Strin
 
 /// Who refers to candidates: for each of them the files that do.
 pub fn referrers(
-    agents: &Path,
+    (agents, past): (&Path, Option<&Past>),
     tree: &Tree,
     queue: Option<&str>,
     candidates: &[Candidate],
 ) -> io::Result<Result<Vec<BTreeSet<String>>, String>> {
     let wanted = Wanted::new(candidates.iter().map(|candidate| candidate.names.clone()).collect());
-    let mut files = Files::list_all(agents)?;
+    let mut files = match past {
+        Some(past) => Files::list_all_past(agents, past)?,
+        None => Files::list_all(agents)?,
+    };
     files.found.retain(|file| !NOT_REFERRING.iter().any(|not| file.path.starts_with(not)));
     let look = |file: &File| -> Result<BTreeSet<usize>, String> {
         match tree.change(&file.path) {
@@ -173,7 +240,13 @@ pub fn referrers(
             None => {
                 let bytes = files.read_up_to(file, REFERRING_BYTES_MAX);
                 let bytes = bytes.map_err(|why| format!("{} {why}", ao_tree::shown(&file.path)))?;
-                Ok(wanted.mentioned(&text(&bytes)))
+                match past.filter(|_| Logs::is_log(&file.path)) {
+                    // Who cited it later had not done so then.
+                    Some(past) => {
+                        Ok(wanted.mentioned(&Logs::log_until(&text(&bytes), past.until())))
+                    }
+                    None => Ok(wanted.mentioned(&text(&bytes))),
+                }
             }
         }
     };

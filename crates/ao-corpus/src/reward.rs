@@ -2,6 +2,7 @@
 
 use ao_contract::Maturity;
 
+use crate::check::{Bound, Side};
 use crate::document::Document;
 
 /// What each use of an entry is worth as a judgement.
@@ -88,18 +89,56 @@ impl Standing {
     }
 
     fn next(&self, now: Maturity) -> Maturity {
+        let steps = self.steps(now);
+        let step = steps.iter().flatten().find(|step| step.asked().all(Bound::holds));
+        step.map_or(now, |step| step.to)
+    }
+
+    /// Where it may go from here, and what each way asks; the first of which all holds is taken.
+    #[expect(clippy::cast_precision_loss, reason = "counts are clamped far below 2^52")]
+    pub fn steps(&self, now: Maturity) -> [Option<Step>; 3] {
         use Maturity::{AntiPattern, Candidate, Established, Provisional};
-        let rises = |rewards: u64| self.utility >= RISE_AT && self.rewards >= rewards;
-        if self.utility <= ANTI_PATTERN_AT && self.harmful >= ANTI_PATTERN_HARMFUL {
-            return AntiPattern;
-        }
+        use Side::{Above, AtLeast, AtMost, Below};
+        let bound = |name, value, side, bound| Some(Bound { name, value, side, bound });
+        let utility = |side, at| bound("utility", self.utility, side, at);
+        let count = |name, count: u64, least: u64| bound(name, count as f64, AtLeast, least as f64);
+        let rewards = |least| count("rewards", self.rewards, least);
+        let harmful = count("harmful", self.harmful, ANTI_PATTERN_HARMFUL);
+        let helped = bound("helpful", self.helpful as f64, Above, self.harmful as f64);
+        let step = |to, asked| Some(Step { to, asked });
+        let harms = step(AntiPattern, [utility(AtMost, ANTI_PATTERN_AT), harmful, None]);
         match now {
-            Established if self.utility < ESTABLISHED_UNDER => Candidate,
-            Candidate if self.utility < CANDIDATE_UNDER => Provisional,
-            Candidate if rises(ESTABLISHED_REWARDS) && self.helpful > self.harmful => Established,
-            Provisional if rises(CANDIDATE_REWARDS) => Candidate,
-            same => same,
+            Established => {
+                [harms, step(Candidate, [utility(Below, ESTABLISHED_UNDER), None, None]), None]
+            }
+            Candidate => [
+                harms,
+                step(Provisional, [utility(Below, CANDIDATE_UNDER), None, None]),
+                step(
+                    Established,
+                    [utility(AtLeast, RISE_AT), rewards(ESTABLISHED_REWARDS), helped],
+                ),
+            ],
+            Provisional => {
+                let asked = [utility(AtLeast, RISE_AT), rewards(CANDIDATE_REWARDS), None];
+                [harms, step(Candidate, asked), None]
+            }
+            AntiPattern => [harms, None, None],
         }
+    }
+}
+
+/// A way from one maturity to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    pub to: Maturity,
+    asked: [Option<Bound>; 3],
+}
+
+impl Step {
+    /// All of it must hold.
+    pub fn asked(&self) -> impl Iterator<Item = &Bound> {
+        self.asked.iter().flatten()
     }
 }
 

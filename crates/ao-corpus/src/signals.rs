@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use ao_contract::{Extra, Finite, Signal};
 
+use crate::check::{Bound, Side};
 use crate::document::{Document, sections};
 use crate::specific;
 use crate::words::{each_word, is_stop_word, stem};
@@ -139,9 +140,18 @@ pub fn judge(document: &Document) -> Judgement {
         see("confidence", amount, Some(confidence.to_string()));
     }
     see("placeholder", PLACEHOLDER, first(&|sentence| phrase(sentence, &PLACEHOLDERS)));
-    let sum = found.iter().fold(0.0, |sum, signal| sum + signal.amount.get());
-    let score = (sum.clamp(0.0, 1.0) * 100.0).round() / 100.0;
-    Judgement { score, signals: found, has_claim: text.has_claim() }
+    Judgement { score: score(&found), signals: found, has_claim: text.has_claim() }
+}
+
+/// What signals come to, from 0 to 1.
+pub fn score(signals: &[Signal]) -> f64 {
+    let sum = signals.iter().fold(0.0, |sum, signal| sum + signal.amount.get());
+    (sum.clamp(0.0, 1.0) * 100.0).round() / 100.0
+}
+
+/// Whether a score is enough.
+pub fn needed(score: f64) -> Bound {
+    Bound { name: "score", value: score, side: Side::AtLeast, bound: PROMOTE_AT }
 }
 
 /// How sure its author was: by the header, or by a line such as `**Confidence**: high`.

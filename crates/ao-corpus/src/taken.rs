@@ -12,8 +12,9 @@ use ao_contract::{Taken, TakenFrom};
 use ao_tree::{Edit, FILE_BYTES_MAX};
 
 use crate::document::Form;
-use crate::files::Files;
+use crate::files::{File, Files};
 use crate::logs::{CITATIONS, FEEDBACK, read_file};
+use crate::past::Past;
 use crate::propose::Group;
 
 const FOLDER: &str = "knowledge/taken";
@@ -45,6 +46,19 @@ impl Ledger {
 
     pub fn read(agents: &Path) -> Result<Self, LedgerError> {
         let listed = Files::list(agents, &["knowledge"])?;
+        Self::of(&listed, |file| read_file(agents, &file.path, FILE_BYTES_MAX))
+    }
+
+    /// As [`Ledger::read`], of the tree as it was.
+    pub fn read_past(agents: &Path, past: &Past) -> Result<Self, LedgerError> {
+        let listed = Files::list_past(agents, &["knowledge"], past)?;
+        Self::of(&listed, |file| Ok(listed.read_up_to(file, FILE_BYTES_MAX).map(Some)))
+    }
+
+    fn of(
+        listed: &Files,
+        read: impl Fn(&File) -> io::Result<Result<Option<Vec<u8>>, String>>,
+    ) -> Result<Self, LedgerError> {
         let is_ledger =
             |path: &str| path.starts_with(FOLDER) && Form::of(path) == Some(Form::JsonLine);
         let is_in_the_way = |path: &str| path == "knowledge" || path.starts_with(FOLDER);
@@ -55,7 +69,7 @@ impl Ledger {
         let mut ledger = Self::default();
         for file in listed.found.iter().filter(|file| is_ledger(&file.path)) {
             let path = file.path.clone();
-            match read_file(agents, &path, FILE_BYTES_MAX)? {
+            match read(file)? {
                 Ok(bytes) => ledger.add_file(path, bytes.unwrap_or_default()),
                 Err(why) => return Err(LedgerError::Unreadable { path, why }),
             }

@@ -16,6 +16,7 @@ pub mod council;
 pub mod curator;
 mod docs;
 pub mod dreamscape;
+pub mod explain;
 mod files;
 mod held;
 mod host;

@@ -11,6 +11,7 @@ use ao_contract::{Basis, Certificate, CertificateVerdict, Extra, Probe, SchemaVe
 
 pub use probes::{CANDIDATES_MAX, PROBES_MIN};
 
+use crate::check::{Bound, Check, Side, first_refusal};
 use crate::corpus::Entry;
 use crate::index::{Broken, Question};
 use crate::search::{Place, Places};
@@ -105,20 +106,40 @@ pub fn ask_after(
 }
 
 fn judge(certificate: &Certificate) -> (CertificateVerdict, String) {
+    if let Some(check) = first_refusal(&checks(certificate)) {
+        return (CertificateVerdict::Refused, check.why.clone());
+    }
+    let why = format!("all {} questions that find it find its successor", certificate.counted);
+    (CertificateVerdict::Passed, why)
+}
+
+/// What a certificate that rests on what is found must have; all of it.
+#[expect(clippy::cast_precision_loss, reason = "a handful of questions")]
+pub fn checks(certificate: &Certificate) -> [Check; 3] {
     let probes = &certificate.probes;
-    let lost = probes.iter().find(|probe| probe.before.is_some() && probe.after.is_none());
+    let is_lost = |probe: &&Probe| probe.before.is_some() && probe.after.is_none();
+    let lost: Vec<&Probe> = probes.iter().filter(is_lost).collect();
     let counted = certificate.counted as usize;
-    let why = if probes.len() < PROBES_MIN {
-        format!("its text gives {} questions, and {PROBES_MIN} are needed", probes.len())
-    } else if counted < COUNTED_MIN {
-        format!("{counted} of {} questions find it, and {COUNTED_MIN} are needed", probes.len())
-    } else if let Some(lost) = lost {
-        format!("`{}` finds it, and would not find its successor", lost.query)
-    } else {
-        let why = format!("all {counted} questions that find it find its successor");
-        return (CertificateVerdict::Passed, why);
+    let asked = Bound {
+        name: "questions",
+        value: probes.len() as f64,
+        side: Side::AtLeast,
+        bound: PROBES_MIN as f64,
     };
-    (CertificateVerdict::Refused, why)
+    let found = Bound {
+        name: "questions that find it",
+        value: counted as f64,
+        side: Side::AtLeast,
+        bound: COUNTED_MIN as f64,
+    };
+    let gone =
+        Bound { name: "questions lost", value: lost.len() as f64, side: Side::AtMost, bound: 0.0 };
+    let too_few = format!("its text gives {} questions, and {PROBES_MIN} are needed", probes.len());
+    let unfound =
+        format!("{counted} of {} questions find it, and {COUNTED_MIN} are needed", probes.len());
+    let lost = lost.first().map_or("", |probe| probe.query.as_str());
+    let lost = format!("`{lost}` finds it, and would not find its successor");
+    [Check::of(&asked, too_few), Check::of(&found, unfound), Check::of(&gone, lost)]
 }
 
 /// For an entry that another one replaced: no question found it, and its name leads there.

@@ -20,6 +20,7 @@ use crate::corpus::Kind;
 use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
+use crate::past::Past;
 use crate::sweep::{self, Sweep};
 use crate::tree::Tree;
 
@@ -64,6 +65,8 @@ pub struct Asked<'a> {
     pub fixed: &'a BTreeMap<String, String>,
     /// Edits that are to be made with those of the plan. It is made for the corpus after them.
     pub prior: &'a [Edit],
+    /// The earlier state that the tree is of, if it is not today's.
+    pub past: Option<&'a Past>,
 }
 
 /// Plans a consolidation of the corpus in `agents`, whose entries are those of `tree`. Whoever wants
@@ -74,11 +77,11 @@ pub fn plan(
     asked: Asked<'_>,
     tell: &dyn Fn(&str),
 ) -> Result<Plan, DefragError> {
-    let Asked { parts, as_of, fixed, prior } = asked;
+    let Asked { parts, as_of, fixed, prior, past } = asked;
     let mut tree = tree.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
-    let mut queue = rewriting::Queue::read(agents);
+    let mut queue = rewriting::Queue::read(agents, past);
     // Edits of files that are no entries.
     let mut aside = Vec::new();
     for edit in prior {
@@ -98,7 +101,8 @@ pub fn plan(
     }
     if parts.prune {
         tell("Looking for what is expired or superseded.");
-        pruning::prune(agents, &mut tree, &queue, (as_of, index), &mut report, &mut reasons)?;
+        let place = (agents, past);
+        pruning::prune(place, &mut tree, &queue, (as_of, index), &mut report, &mut reasons)?;
     }
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);

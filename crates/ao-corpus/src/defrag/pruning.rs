@@ -14,12 +14,13 @@ use crate::certificate;
 use crate::corpus::Entry;
 use crate::index::Index;
 use crate::merge::MERGED_FROM;
+use crate::past::Past;
 use crate::prune::{self, Candidate};
 use crate::search::Places;
 use crate::tree::Tree;
 
 pub(super) fn prune(
-    agents: &Path,
+    place: (&Path, Option<&Past>),
     tree: &mut Tree,
     queue: &Queue,
     (now, index): (Option<Date>, Option<Index>),
@@ -33,7 +34,7 @@ pub(super) fn prune(
     if candidates.found.is_empty() {
         return Ok(());
     }
-    let referrers = match prune::referrers(agents, tree, queue.now(), &candidates.found)? {
+    let referrers = match prune::referrers(place, tree, queue.now(), &candidates.found)? {
         Ok(referrers) => referrers,
         Err(why) => {
             let why = format!("{why}, so it is not known what it refers to");

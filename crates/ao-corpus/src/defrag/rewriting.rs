@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::corpus::{Entry, Kind};
 use crate::document::Form;
-use crate::files::{in_parallel, read_one};
+use crate::files::{in_parallel, read_one, read_one_past};
+use crate::past::Past;
 use crate::references::{Names, Wanted, rewrite as rewrite_text};
 use crate::tree::Tree;
 
@@ -22,8 +23,11 @@ pub(super) struct Queue {
 
 impl Queue {
     /// A queue that is not there, too large or no text is left alone.
-    pub(super) fn read(agents: &Path) -> Self {
-        let bytes = read_one(agents, QUEUE).ok();
+    pub(super) fn read(agents: &Path, past: Option<&Past>) -> Self {
+        let bytes = match past {
+            Some(past) => read_one_past(agents, QUEUE, past),
+            None => read_one(agents, QUEUE).ok(),
+        };
         Self { before: bytes.and_then(|bytes| String::from_utf8(bytes).ok()), after: None }
     }
 

@@ -73,7 +73,22 @@ pub enum Verdict {
     /// Other wording. Each pair is one word that stands for another.
     Wording(Vec<(String, String)>),
     /// Another claim, and which.
-    Differ(String),
+    Differ(Apart),
+}
+
+/// Where two texts part, and the words of each side there, as they are compared; none where no words stand
+/// against each other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Apart {
+    pub why: String,
+    pub ours: Vec<String>,
+    pub theirs: Vec<String>,
+}
+
+impl From<&str> for Apart {
+    fn from(why: &str) -> Self {
+        Self { why: why.to_owned(), ..Self::default() }
+    }
 }
 
 impl Claims {
@@ -133,7 +148,7 @@ impl Claims {
         }
         let Sides { ours, theirs, alone } = side_by_side(ours, theirs);
         if let Some(why) = alone.doubt(self, other) {
-            return Verdict::Differ(why);
+            return Verdict::Differ(why.as_str().into());
         }
         if ours.len().max(theirs.len()) > WORDS_MAX {
             return Verdict::Differ("too much of them differs".into());
@@ -166,6 +181,24 @@ fn words_of(text: &str, shape: Shape) -> Vec<Word> {
         found.extend(word_of(raw, has_code));
     }
     found
+}
+
+/// Where these words stand in a text, one behind the other.
+pub(super) fn place_of(text: &str, words: &[String]) -> Option<std::ops::Range<usize>> {
+    let wanted: Vec<&String> = words.iter().filter(|word| *word != MARK).collect();
+    let mut found: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    for raw in text.split_whitespace() {
+        let from = raw.as_ptr() as usize - text.as_ptr() as usize;
+        found.extend(word_of(raw, false).map(|word| (from..from + raw.len(), word.text)));
+    }
+    if wanted.is_empty() {
+        return None;
+    }
+    let is_here = |run: &&[(std::ops::Range<usize>, String)]| {
+        run.iter().zip(&wanted).all(|((_, word), wanted)| word == *wanted)
+    };
+    let run = found.windows(wanted.len()).find(is_here)?;
+    Some(run.first()?.0.start..run.last()?.0.end)
 }
 
 fn word_of(raw: &str, in_code: bool) -> Option<Word> {
@@ -294,7 +327,8 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
         let old = &ours[first.old_range().start..last.old_range().end];
         let new = &theirs[first.new_range().start..last.new_range().end];
         if let Some(why) = flip(old, new) {
-            return Verdict::Differ(why);
+            let texts = |side: &[Word]| side.iter().map(|word| word.text.clone()).collect();
+            return Verdict::Differ(Apart { why, ours: texts(old), theirs: texts(new) });
         }
         let at = first.old_range().start;
         gone.extend(old.iter().filter(|word| is_claim(word)).map(|word| (at, word)));
@@ -308,7 +342,7 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
         come.iter().any(near)
     };
     if let Some((_, word)) = gone.iter().find(is_moved) {
-        return Verdict::Differ(format!("`{}` stands at another place", word.text));
+        return Verdict::Differ(format!("`{}` stands at another place", word.text).as_str().into());
     }
     Verdict::Wording(stand_ins)
 }

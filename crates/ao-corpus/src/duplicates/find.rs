@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::claims::{Claims, Verdict};
 use super::features::{Features, overlap};
+use super::guards::{GUARDS, is_compared};
+use super::likeness::Likeness;
 use super::rank::Rank;
 use super::sketch::{Bands, Sketch, Sketcher};
 use super::wander::Wander;
-use super::{MERGE_PAIRS_MIN, MERGE_STEMS_MIN, NEAR_STEMS_MIN, REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
+use super::{REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
 use crate::corpus::{Entry, Kind};
-use crate::document::Form;
 use crate::files::in_parallel;
 use crate::tree::Tree;
 
@@ -59,42 +60,29 @@ pub struct Duplicates {
     pub review: Vec<Pair>,
 }
 
-/// The kinds that are compared, each with itself.
-fn is_compared(kind: Kind) -> bool {
-    matches!(kind, Kind::Learning | Kind::Finding | Kind::Pattern)
-}
-
-/// Whether an entry may be merged at all. What its author pinned or hid, and what cannot be read
-/// beyond doubt, is left alone.
-fn is_eligible(entry: &Entry) -> bool {
-    let document = &entry.document;
-    let lines = || document.bytes().split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let is_one = document.form() == Form::Markdown || lines().count() == 1;
-    is_compared(entry.kind)
-        && is_one
-        && document.doubt().is_none()
-        && !document.is_pinned()
-        && !document.is_hidden()
-}
-
 /// One entry as it is compared.
-struct Looked {
-    path: String,
-    kind: Kind,
-    rank: Rank,
-    features: Features,
+pub(super) struct Looked {
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) rank: Rank,
+    pub(super) features: Features,
     sketch: Option<Sketch>,
 }
 
-fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
-    if !is_eligible(entry) {
-        return None;
-    }
+/// What of an entry is compared.
+pub(super) fn features_of(entry: &Entry) -> Features {
     let document = &entry.document;
     let title = document.text("title");
     let summary = document.text("summary");
     let texts = [title.as_deref(), summary.as_deref(), Some(document.body())];
-    let features = Features::of(texts.into_iter().flatten());
+    Features::of(texts.into_iter().flatten())
+}
+
+fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
+    if !GUARDS.iter().all(|(_, holds, _)| holds(entry)) {
+        return None;
+    }
+    let features = features_of(entry);
     // Texts of two words have no pair; then the words stand for it.
     let set = if features.pairs.is_empty() { &features.stems } else { &features.pairs };
     let sketch = sketcher.sketch(set);
@@ -117,20 +105,18 @@ struct Compared {
 
 impl Compared {
     fn is_mergeable(&self, looked: &[Looked]) -> bool {
-        let stems =
-            looked[self.one].features.stems.len().min(looked[self.other].features.stems.len());
-        let is_near = self.stems >= MERGE_STEMS_MIN && self.pairs >= MERGE_PAIRS_MIN;
-        let is_same = self.stems >= 1.0;
-        (is_near && stems >= NEAR_STEMS_MIN) || is_same
+        let words = |place: usize| looked[place].features.stems.len();
+        let words = words(self.one).min(words(self.other));
+        Likeness { stems: self.stems, pairs: self.pairs, words }.is_copy()
     }
 }
 
 /// Looks for copies, again and again while the corpus changes.
 pub struct Finder {
     sketcher: Sketcher,
-    looked: Vec<Looked>,
+    pub(super) looked: Vec<Looked>,
     /// Every word that stood for another so far: what is merged tells about what is left.
-    stand_ins: BTreeSet<(String, String)>,
+    pub(super) stand_ins: BTreeSet<(String, String)>,
 }
 
 impl Finder {
@@ -216,9 +202,22 @@ fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict>
     let read = in_parallel(&places, claims_of);
     let claims: BTreeMap<usize, Option<Claims>> = places.into_iter().zip(read).collect();
     in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
-        (Some(one), Some(other)) if !one.is_empty() && !other.is_empty() => one.compare(other),
+        (Some(one), Some(other)) => claims_of_both(one, other),
         _ => Verdict::Differ("one of them can no longer be read".into()),
     })
+}
+
+pub(super) fn claims_of_both(one: &Claims, other: &Claims) -> Verdict {
+    if one.is_empty() || other.is_empty() {
+        return Verdict::Differ("one of them can no longer be read".into());
+    }
+    one.compare(other)
+}
+
+/// Whether the two places are compared at all: comparing every pair would take too long.
+pub(super) fn is_met(looked: &[Looked], one: usize, other: usize) -> bool {
+    let sketches: Vec<Option<Sketch>> = looked.iter().map(|entry| entry.sketch).collect();
+    Bands::of(&sketches).later(one.min(other)).contains(&one.max(other))
 }
 
 fn gather(
@@ -243,10 +242,10 @@ fn gather(
     Duplicates { clusters: stars(looked, &edges), review }
 }
 
-fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
+pub(super) fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
     match verdict {
         Verdict::Same => None,
-        Verdict::Differ(why) => Some(format!("they claim different things: {why}")),
+        Verdict::Differ(apart) => Some(format!("they claim different things: {}", apart.why)),
         Verdict::Wording(pairs) => {
             let (one, other) = pairs.iter().find(|(one, other)| !wander.excuses(one, other))?;
             Some(format!("one key word differs: `{one}` against `{other}`"))

@@ -9,15 +9,21 @@
 mod claims;
 mod features;
 mod find;
+mod guards;
+mod likeness;
+mod near;
 mod rank;
 mod sketch;
 mod vocabulary;
 mod wander;
 
-pub use claims::{Claims, Verdict};
+pub use claims::{Apart, Claims, Verdict};
 pub use features::{Features, overlap};
 pub use find::{Cluster, Duplicates, Finder, Member, Pair};
-pub use rank::Rank;
+pub use guards::guards;
+pub use likeness::Likeness;
+pub use near::{Beside, Difference, likeness};
+pub use rank::{Rank, UTILITY_PARTS};
 pub(crate) use vocabulary::is_colour;
 
 /// Entries of which both hold are merged, if they claim the same.

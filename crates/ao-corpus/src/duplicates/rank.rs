@@ -21,6 +21,9 @@ pub struct Rank {
     path: String,
 }
 
+/// Utilities are compared to so many parts of one.
+pub const UTILITY_PARTS: f64 = 10_000.0;
+
 /// Fields that name what an entry was learned from.
 const SOURCES: [&str; 8] = [
     "source_session",
@@ -34,6 +37,18 @@ const SOURCES: [&str; 8] = [
 ];
 
 impl Rank {
+    /// What it is made of, in the order in which it counts.
+    pub fn points(&self) -> [(&'static str, String); 5] {
+        let utility = f64::from(self.utility.0) / UTILITY_PARTS;
+        [
+            ("maturity", self.maturity.0.to_string()),
+            ("utility", utility.to_string()),
+            ("evidence", self.evidence.0.to_string()),
+            ("day", self.day.1.map_or_else(|| "none".to_owned(), |day| day.to_string())),
+            ("path", self.path.clone()),
+        ]
+    }
+
     pub fn of(entry: &Entry) -> Self {
         let document = &entry.document;
         let maturity = match document.maturity() {
@@ -48,7 +63,7 @@ impl Rank {
         let evidence = counts.iter().map(|key| document.count(key)).sum::<u64>() + sources as u64;
         let day = entry.date();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1")]
-        let utility = (document.utility() * 10_000.0).round() as u32;
+        let utility = (document.utility() * UTILITY_PARTS).round() as u32;
         Self {
             maturity: Reverse(maturity),
             utility: Reverse(utility),

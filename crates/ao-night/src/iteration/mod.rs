@@ -24,7 +24,7 @@ use crate::settings::Settings;
 pub(crate) use fault::fault;
 pub(crate) use ingest::HARVESTED_MAX;
 pub(crate) use measure::{Baseline, Measured, measure_live};
-pub(crate) use propose::{Proposal, propose};
+pub(crate) use propose::{PARTS, Proposal, TURNS_MAX, propose, refused};
 pub(crate) use record::{Ending, RESCUE, Timed, id_of, in_milliseconds, record, rounded};
 
 /// Everything that an iteration works on; shared with the thread that thinks.

@@ -10,7 +10,7 @@ use ao_corpus::harvest::{Source, SourceForm};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
 };
-use ao_tree::{Action, Edit};
+use ao_tree::{Action, Disk, Door, Edit};
 
 use super::ingest::{Ingested, ingest};
 use super::measure::{Baseline, Measured, measure};
@@ -19,7 +19,10 @@ use crate::held::Fixed;
 
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
 /// still.
-const TURNS_MAX: usize = 8;
+pub(crate) const TURNS_MAX: usize = 8;
+
+/// What a night looks for.
+pub(crate) const PARTS: Parts = Parts { dedup: true, prune: true, sweep: true };
 
 /// What an iteration would do.
 #[derive(Debug)]
@@ -77,7 +80,10 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
         let prior: Vec<Edit> = ingested.edits().iter().chain(&closing.edits).cloned().collect();
         let plan = reduce(work, &all, &prior, &fixed)?;
         let prior = prior.iter().map(|edit| edit.path.as_str()).collect();
-        let refused = refused(work, &plan, &prior)?;
+        if !plan.edits.is_empty() {
+            progress.doing("looking at the edits as the door will");
+        }
+        let refused = refused(&work.door, &plan, &prior)?;
         if refused.is_empty() {
             let mut proposal = Proposal { ingested, closing, plan, fixed, measured: None };
             if !proposal.plan.edits.is_empty() {
@@ -155,23 +161,25 @@ fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Resu
     fault("reduce").map_err(Failed::at(Stage::Reduce))?;
     // For tests: a build in which one rule is another one.
     let dedup = fault("merge").is_ok();
-    let parts = Parts { dedup, prune: true, sweep: true };
-    let asked = Asked { parts, as_of: None, fixed, prior };
+    let parts = Parts { dedup, ..PARTS };
+    let asked = Asked { parts, as_of: None, fixed, prior, past: None };
     plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))
 }
 
 /// What the door would refuse, and what depends on it.
-fn refused(work: &Work, plan: &Plan, prior: &BTreeSet<&str>) -> Result<Fixed, Failed> {
+pub(crate) fn refused(
+    door: &Door<Disk>,
+    plan: &Plan,
+    prior: &BTreeSet<&str>,
+) -> Result<Fixed, Failed> {
     let mut refused = Fixed::new();
     if plan.edits.is_empty() {
         return Ok(refused);
     }
-    work.progress.doing("looking at the edits as the door will");
     // Each by itself: otherwise all of a group are refused for the sake of one.
     let alone = |edit: &Edit| Edit { group: None, ..edit.clone() };
-    let seen = work
-        .door
+    let seen = door
         .refusals(plan.edits.iter().map(alone).collect())
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))?;
     for one in seen {

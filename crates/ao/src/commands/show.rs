@@ -66,7 +66,7 @@ pub(crate) fn run(
 }
 
 /// The name is none that the entry has: it was merged into it.
-fn is_other_name(name: &str, entry: &Entry) -> bool {
+pub(crate) fn is_other_name(name: &str, entry: &Entry) -> bool {
     let id = entry.document.text("id");
     let own = [entry.path.as_str(), entry.name(), entry.stem(), id.as_deref().unwrap_or_default()];
     !own.iter()
@@ -105,7 +105,7 @@ fn answer(entry: &Entry, (name, over): (&str, &[String]), told: Option<Value>, p
     printer.answer("show", fields, &text);
 }
 
-fn several(name: &str, paths: &[String]) -> Failure {
+pub(crate) fn several(name: &str, paths: &[String]) -> Failure {
     let some: Vec<String> = paths.iter().take(NAMES_SHOWN_MAX).map(|path| shown(path)).collect();
     Failure::usage(format!("`{}` names {} entries", shown(name), paths.len()))
         .hint(format!("give the path of one: {}", some.join(", ")))

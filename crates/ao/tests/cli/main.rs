@@ -33,6 +33,8 @@ mod documents;
 mod duplicates;
 mod durable;
 mod evening;
+mod explain;
+mod explain_state;
 mod feedback;
 mod fitness;
 mod flywheel;

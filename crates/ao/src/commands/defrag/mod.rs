@@ -136,7 +136,7 @@ fn planned(
     let tell = |what: &str| printer.note(what);
     settle(door, |fixed| {
         let (parts, as_of) = (arguments.parts(), arguments.as_of);
-        let asked = Asked { parts, as_of, fixed, prior: &[] };
+        let asked = Asked { parts, as_of, fixed, prior: &[], past: None };
         let tree = Tree::list(&repo.agents()).map_err(DefragError::Io);
         let planned = tree.and_then(|tree| plan(&repo.agents(), tree, asked, &tell));
         planned.map_err(|error| match error {

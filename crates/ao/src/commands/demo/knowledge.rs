@@ -52,7 +52,7 @@ impl Stage {
         printer.note(&format!("{} `ao defrag --dedup`:", paint(STRONG, "5.")));
         let parts = Parts { dedup: true, prune: false, sweep: false };
         let fixed = BTreeMap::new();
-        let asked = Asked { parts, as_of: None, fixed: &fixed, prior: &[] };
+        let asked = Asked { parts, as_of: None, fixed: &fixed, prior: &[], past: None };
         let tree = ao_corpus::Tree::list(&self.repo.agents()).map_err(|error| broken(&error))?;
         let plan = defrag::plan(&self.repo.agents(), tree, asked, &|_| {})
             .map_err(|error| broken(&error))?;

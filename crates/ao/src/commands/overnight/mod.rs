@@ -3,6 +3,7 @@
 mod bisect;
 mod council;
 pub(crate) mod curator;
+mod explain;
 mod last;
 mod log;
 mod nights;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Log(log::Arguments),
     /// Show what an iteration changed: every reason, then the diff
     Show(show::Arguments),
+    /// Tell why an entry was merged, archived, promoted or left, and what would have turned it
+    Explain(explain::Arguments),
     /// Take back an iteration and what ao changed after it; what people changed since stays
     Undo(undo::Arguments),
     /// Find the commit that made an answer worse
@@ -77,6 +80,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         Command::Packet(arguments) => packet::run(arguments, global, printer),
         Command::Log(arguments) => log::run(arguments, global, printer),
         Command::Show(arguments) => show::run(arguments, global, printer),
+        Command::Explain(arguments) => explain::run(arguments, global, printer),
         Command::Undo(arguments) => undo::run(arguments, global, printer),
         Command::Bisect(arguments) => bisect::run(arguments, global, printer),
         Command::Verify(arguments) => verify::run(*arguments, global, printer),

@@ -17,6 +17,7 @@ const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const COMPOSITE: &str = "composite";
 
 /// An iteration whose commit is in the history.
+#[derive(Clone)]
 pub(super) struct Night {
     pub(super) line: HistoryLine,
     /// Its own record, where the run's folder still has it.

@@ -92,7 +92,7 @@ pub(super) fn write_change(text: &mut String, change: &Change) {
 }
 
 /// A certificate in one line.
-fn told(certificate: &Certificate) -> String {
+pub(super) fn told(certificate: &Certificate) -> String {
     let verdict = json!(certificate.verdict);
     let verdict = verdict.as_str().unwrap_or_default();
     let into = match &certificate.successor {

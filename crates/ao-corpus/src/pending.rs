@@ -1,0 +1,136 @@
+//! What is asked of a learning that wants to be promoted, one thing after the other.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ao_contract::format_duration;
+
+use crate::check::{Bound, Check, Side};
+use crate::corpus::Entry;
+use crate::promote::{Told, text_hash};
+use crate::secrets::looks_secret;
+use crate::signals::{self, Judgement, PROMOTE_AT};
+
+const HOURS_A_DAY: u64 = 24;
+/// The check that does not hold for a text that the corpus has already.
+pub(crate) const NEW: &str = "new";
+
+/// A learning that wants to be promoted. What is dear to find out is found out when it is asked for.
+pub(crate) struct Wanting<'a> {
+    entry: &'a Entry,
+    texts: &'a HashMap<String, Option<String>>,
+    told: Told<'a>,
+    hash: OnceCell<Option<String>>,
+    pub(crate) judged: OnceCell<Judgement>,
+}
+
+impl<'a> Wanting<'a> {
+    pub(crate) fn new(
+        entry: &'a Entry,
+        texts: &'a HashMap<String, Option<String>>,
+        told: Told<'a>,
+    ) -> Self {
+        Self { entry, texts, told, hash: OnceCell::new(), judged: OnceCell::new() }
+    }
+
+    pub(crate) fn hash(&self) -> Option<&str> {
+        self.hash.get_or_init(|| text_hash(&self.entry.document)).as_deref()
+    }
+
+    /// Where the same words are already, if they are; the inner `None` for a place that is not known.
+    pub(crate) fn known(&self) -> Option<&Option<String>> {
+        self.texts.get(self.hash()?)
+    }
+
+    fn judged(&self) -> &Judgement {
+        self.judged.get_or_init(|| signals::judge(&self.entry.document))
+    }
+}
+
+/// In this order: what does not hold first is why a learning stays.
+pub(crate) const ASKED: [fn(&Wanting<'_>) -> Check; 10] =
+    [certain, unpinned, free, in_place, full, new, harmless, claim, score, age];
+
+fn certain(wanting: &Wanting<'_>) -> Check {
+    let doubt = wanting.entry.document.doubt();
+    let why = doubt.map(|doubt| format!("it is left as it is: {doubt}"));
+    Check::plain("header", "it can be read beyond doubt", why, "it can")
+}
+
+fn unpinned(wanting: &Wanting<'_>) -> Check {
+    let why = wanting.entry.document.is_pinned().then(|| "it is pinned".to_owned());
+    Check::plain("pinned", "no", why, "no")
+}
+
+fn free(wanting: &Wanting<'_>) -> Check {
+    let is_held = wanting.told.except.contains(&wanting.entry.path);
+    let why = is_held.then(|| "it cannot be changed now".to_owned());
+    Check::plain("door", "the file can be changed", why, "it can")
+}
+
+fn in_place(wanting: &Wanting<'_>) -> Check {
+    let why = || "its header says that another entry took its place".to_owned();
+    let why = wanting.entry.document.is_hidden().then(why);
+    Check::plain("replaced", "no", why, "no")
+}
+
+fn full(wanting: &Wanting<'_>) -> Check {
+    let why = wanting.hash().is_none().then(|| "it is empty".to_owned());
+    Check::plain("text", "it has one", why, "it has one")
+}
+
+fn new(wanting: &Wanting<'_>) -> Check {
+    let why = wanting.known().map(|to| match to {
+        Some(to) => format!("{to} says the same, word for word"),
+        None => "it was processed before".to_owned(),
+    });
+    Check::plain(NEW, "no entry has this text", why, "none has")
+}
+
+fn harmless(wanting: &Wanting<'_>) -> Check {
+    let what = looks_secret(&String::from_utf8_lossy(wanting.entry.document.bytes()));
+    let why = what.map(|what| format!("it seems to hold {what}; take that out first"));
+    Check::plain("secret", "none", why, "none")
+}
+
+fn claim(wanting: &Wanting<'_>) -> Check {
+    let why = || {
+        "it has no concrete claim: no sentence names a number, command, path or symbol, or gives a \
+         rule with its reason"
+            .to_owned()
+    };
+    let why = (!wanting.judged().has_claim).then(why);
+    Check::plain("claim", "one concrete sentence", why, "it has one")
+}
+
+fn score(wanting: &Wanting<'_>) -> Check {
+    let score = wanting.judged().score;
+    let why = format!("it scored {score}, and {PROMOTE_AT} is needed");
+    Check::of(&signals::needed(score), why)
+}
+
+/// Days are all that dates say, so a day is 24 hours.
+fn age(wanting: &Wanting<'_>) -> Check {
+    let Told { day, min_age, .. } = wanting.told;
+    if min_age.is_zero() {
+        return Check::plain("age", "any", None, "not asked");
+    }
+    let needed = format_duration(min_age);
+    let (Some(date), Some(day)) = (wanting.entry.date(), day) else {
+        let why = format!("it has no date, and it must be {needed} old; give it a `date:`");
+        return Check::plain("age", &needed, Some(why), "");
+    };
+    let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
+    let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
+    let have = format_duration(age);
+    let in_days =
+        |time: Duration| time.as_secs_f64() / Duration::from_hours(HOURS_A_DAY).as_secs_f64();
+    let bound = Bound {
+        name: "age in days",
+        value: in_days(age),
+        side: Side::AtLeast,
+        bound: in_days(min_age),
+    };
+    Check::of(&bound, format!("it is {have} old, and {needed} is needed"))
+}
