@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
+use rustix::fs::{Access, access};
+
 /// Replaces one file whole: whoever reads it sees the old bytes or the new ones, and so does
 /// whoever comes after a crash.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -187,6 +189,16 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     let mut last = [0];
     file.read_exact(&mut last)?;
     Ok(last == [b'\n'])
+}
+
+/// Whether a file could be made in a folder, or in what it would be made in. Only a look.
+pub fn may_be_written(folder: &Path) -> io::Result<()> {
+    let found = folder.ancestors().find(|above| above.symlink_metadata().is_ok());
+    let found = found.ok_or(io::ErrorKind::NotFound)?;
+    if !found.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Ok(access(found, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
 /// Makes the folders of `path` that are missing beneath `root`. A symlink on the way is refused, and so is `..`:

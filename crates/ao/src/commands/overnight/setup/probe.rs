@@ -206,7 +206,7 @@ fn settings(repo: &Repo, printer: &Printer) -> Check {
     match read {
         Ok((folder, _)) => {
             let shown = folder.display();
-            match may_be_written(&folder) {
+            match ao_tree::may_be_written(&folder) {
                 Ok(()) => Check::good("configuration", format!("the report goes to {shown}")),
                 Err(error) => Check::bad(
                     "configuration",
@@ -217,17 +217,6 @@ fn settings(repo: &Repo, printer: &Printer) -> Check {
         }
         Err(failure) => Check::failed("configuration", &failure),
     }
-}
-
-/// Whether a file could be made in it, or in what it would be made in.
-fn may_be_written(folder: &Path) -> std::io::Result<()> {
-    let found = folder.ancestors().find(|above| above.symlink_metadata().is_ok());
-    let found = found.ok_or(std::io::ErrorKind::NotFound)?;
-    if !found.is_dir() {
-        return Err(std::io::ErrorKind::NotADirectory.into());
-    }
-    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    Ok(rustix::fs::access(found, access)?)
 }
 
 /// It was opened before anything else, as every command does; here it is only counted.
