@@ -7,6 +7,7 @@ mod subject;
 mod told;
 
 use ao_contract::{ChangeOp, Exit};
+use ao_corpus::index::{Keep, Shelf};
 use ao_night::explain::{Deed, Explained, Scene, Source, explain};
 use ao_night::settings::PROMOTE_AFTER;
 use ao_tree::shown;
@@ -131,7 +132,9 @@ fn scene(
     if let Some(id) = iteration {
         let history = door.history()?;
         let at = history.iter().position(|line| line.id == id).unwrap_or(history.len());
-        let state = AsOf::after(door, &history, at, id)?;
+        // Explaining leaves nothing behind, also no cache.
+        let shelf = Shelf::new(&library.repo.agents(), Keep::No);
+        let state = AsOf::after(door, (&history, at), id, &shelf)?;
         doubt = state.doubt_of(door, &subject.path)?;
         let mut past = state.past().clone();
         if let Some(line) = history.get(at) {
