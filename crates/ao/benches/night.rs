@@ -7,7 +7,7 @@
 //! First what `ao overnight plan` says of it, with a warm index (`ao search` has made it).
 //! One iteration (`--max-iterations 1`) with its certificates, steps and report; after it nights until
 //! nothing is left to do, one that reads everything all the same (`--full`), and one that sees that
-//! nothing is new. The corpora are made here: a tenth of the learnings are copies. The figures
+//! nothing is new. Last the plan of an evening after which a hundredth of the learnings is new. The corpora are made here: a tenth of the learnings are copies. The figures
 //! of the peer are those that were measured of an existing implementation on 500 and 5,000 learnings;
 //! at 50,000 it takes days.
 
@@ -38,10 +38,12 @@ const ITERATION: &[&str] = &["--max-iterations", "1"];
 const PLAN: &[&str] = &["plan"];
 /// Which nights this process measures: peak memory is the highest of all children of a process.
 const STEP: &str = "AO_BENCH_STEP";
-const NIGHTS: [&[(&str, &[&str])]; 3] = [
+const DAY_LATER: &str = "plan, 1 % new";
+const NIGHTS: [&[(&str, &[&str])]; 4] = [
     &[("plan", PLAN)],
     &[("one iteration", ITERATION), ("until it is done", &[]), ("nothing to do", &["--full"])],
     &[("nothing new", &[]), ("plan, nothing new", PLAN)],
+    &[(DAY_LATER, PLAN)],
 ];
 
 fn main() {
@@ -94,8 +96,22 @@ fn make(root: &Path, size: usize) {
     }
 }
 
+/// A hundredth of the learnings comes in.
+fn a_day(root: &Path) {
+    let folder = root.join(".agents/learnings");
+    let texts = std::fs::read_dir(&folder).unwrap().count() / 100;
+    let amounts = Amounts { texts, copies: 0, siblings: 0, contradictions: 0 };
+    for (path, text) in generate::corpus(SEED + 1, amounts).files {
+        let name = Path::new(&path).file_name().unwrap().to_string_lossy();
+        std::fs::write(folder.join(format!("new-{name}")), text).unwrap();
+    }
+}
+
 fn measure(root: &Path, name: &str, nights: &[(&str, &[&str])]) {
     for (what, flags) in nights {
+        if *what == DAY_LATER {
+            a_day(root);
+        }
         let cost = night(root, flags);
         let memory = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss() / 1024;
         // What an existing implementation takes for one iteration, measured on this generator's kind of
