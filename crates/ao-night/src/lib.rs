@@ -53,7 +53,7 @@ pub use clock::Clock;
 pub use command::{Template, TemplateError};
 pub use docs::DOCS;
 pub use host::{Host, System};
-pub use output::{BadOutput, Unfit};
+pub use output::{BadOutput, Unfit, check_output};
 pub use outside::Outside;
 pub use packets::{Asked, Gathered, PACKETS_MAX, Sources, gather, queued};
 pub use place::Place;

@@ -88,6 +88,7 @@ mod schema;
 mod search;
 mod setup;
 mod setup_files;
+mod setup_places;
 mod setup_preflight;
 mod setup_systemd;
 mod shell_checks;

@@ -2,6 +2,7 @@
 
 mod around;
 mod edit;
+mod places;
 mod preflight;
 mod probe;
 mod tell;
