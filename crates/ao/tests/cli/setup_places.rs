@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -114,4 +116,38 @@ fn a_place_to_harvest_that_is_not_there_is_told() {
     let checks = told["preflight"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "harvest").unwrap();
     assert_eq!(check["verdict"], "doubt", "{told:#}");
+}
+
+/// A repository may come with anything in the place of a file that is compared.
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let evening = Evening::new();
+    fs::create_dir_all(evening.generated("")).unwrap();
+    let pipe = |path: PathBuf| {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe(evening.generated("cron.txt"));
+    let setup = |evening: &Evening| {
+        let mut command = Command::new("timeout");
+        command.arg("20").arg(env!("CARGO_BIN_EXE_ao")).arg("-C").arg(evening.repo.root());
+        command.args(["--json", "overnight", "setup", "--scheduler", "cron"]).env_clear();
+        command.env("HOME", evening.home.path()).env("PATH", PATH);
+        Ran::of(command.env("AO_SETUP_TEST_RUNS", "cron").output().unwrap())
+    };
+    let status = |evening: &Evening| setup(evening).expect(0).json()["files"][0]["status"].clone();
+    assert_eq!(status(&evening), "changed");
+    // Written is a file in its place.
+    evening.setup(&["--scheduler", "cron", "--apply"]).expect(0);
+    assert_eq!(status(&evening), "unchanged");
+    let text = evening.text("cron.txt");
+    fs::remove_file(evening.generated("cron.txt")).unwrap();
+    symlink("/dev/zero", evening.generated("cron.txt")).unwrap();
+    assert_eq!(status(&evening), "changed");
+    evening.setup(&["--scheduler", "cron", "--apply"]).expect(0);
+    assert_eq!(evening.text("cron.txt"), text);
+    // Nor is a configuration that is none.
+    fs::remove_file(evening.config()).unwrap();
+    pipe(evening.config());
+    let refused = setup(&evening).expect(2);
+    assert!(refused.stdout.contains("no plain file"), "{refused}");
 }
