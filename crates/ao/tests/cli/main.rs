@@ -50,6 +50,7 @@ mod harvest;
 mod house;
 mod knowledge;
 mod last;
+mod last_places;
 mod lock;
 mod long_haul;
 mod lookup;
