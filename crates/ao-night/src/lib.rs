@@ -57,6 +57,7 @@ pub use output::{BadOutput, Unfit, check_output};
 pub use outside::Outside;
 pub use packets::{Asked, Gathered, PACKETS_MAX, Sources, gather, queued};
 pub use place::Place;
+pub use plain::counted;
 pub use progress::{STATUS, Watch};
 pub use run::{Ended, Order, Resume, StartError, start};
 pub use settings::Settings;

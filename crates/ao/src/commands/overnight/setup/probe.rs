@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::Exit;
+use ao_night::counted;
 use ao_runner::Origin;
 use ao_tree::{Disk, Fs};
 use serde::{Deserialize, Serialize};
@@ -189,7 +190,7 @@ fn vault() -> Check {
     match redaction::values() {
         Ok(values) if values.is_empty() => Check::good("vault", "there is none, or nothing in it"),
         Ok(values) => {
-            Check::good("vault", format!("it opens; {} values", values.len()))
+            Check::good("vault", format!("it opens; {}", counted(values.len(), "value", "values")))
         }
         Err(failure) => Check::failed("vault", &failure),
     }
