@@ -84,29 +84,8 @@ impl Output {
     /// Checks the place and makes the folder. `dir` is absolute, `root` has no symlink on the way.
     pub(crate) fn make(dir: &Path, root: &Path) -> Result<Self, BadOutput> {
         let bad = |why: String| BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place };
-        let dir = &resolved(dir).map_err(|error| bad(format!("has `..` after {error}")))?;
-        let (there, rest) =
-            existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
-        // Joined with nothing a path ends in a slash, and is then another text for the same folder.
-        let whole = if rest.as_os_str().is_empty() { there.clone() } else { there.join(&rest) };
+        let Spot { there, rest, whole } = spot(dir, root)?;
         let agents = root.join(".agents");
-        if root.starts_with(&whole) || agents.starts_with(&whole) {
-            return Err(bad("holds the repository itself".into()));
-        }
-        if whole == agents.join("overnight") {
-            return Err(bad("is where the state of ao lies; name a folder in it".into()));
-        }
-        let others = OTHERS.iter().map(|other| agents.join(other));
-        if let Some(other) =
-            others.chain([root.join(".git")]).find(|other| whole.starts_with(other))
-        {
-            let other = other.strip_prefix(root).unwrap_or(&other).display().to_string();
-            return Err(bad(format!("lies in {other}, which a run does not write to")));
-        }
-        // A symlink within the repository could lead anywhere, and be changed on the way.
-        if dir.starts_with(root) && whole != *dir || is_symlink(dir) {
-            return Err(bad("is a symlink, or has one on the way".into()));
-        }
         if let Some(rest) = rest.to_str().filter(|rest| !rest.is_empty()) {
             ao_tree::make_folders(&there, rest)
                 .map_err(|error| bad(format!("cannot be made: {error}")))?;
@@ -119,12 +98,7 @@ impl Output {
             BadOutput { dir: dir.to_owned(), why, kind }
         })?;
         let output = Self { told: whole.clone(), dir: whole, _lock: lock };
-        // A run writes its summary first: without one these are somebody's own files.
-        let named = ARTIFACTS.into_iter().find(|name| output.is_there(name));
-        if let Some(name) = named
-            && !output.is_there(SUMMARY_JSON)
-            && !output.dir.starts_with(agents.join("overnight"))
-        {
+        if let Some(name) = output.of_others(&agents) {
             return Err(bad(format!("holds {name}, and no run left it there")));
         }
         // Better now than after the night.
@@ -138,6 +112,12 @@ impl Output {
     /// The folder of a run that is over, to see to what it left.
     pub(crate) fn of_ended(dir: PathBuf) -> Self {
         Self { told: dir.clone(), dir, _lock: None }
+    }
+
+    /// A run writes its summary first: without one these are somebody's own files.
+    fn of_others(&self, agents: &Path) -> Option<&'static str> {
+        let is_own = self.is_there(SUMMARY_JSON) || self.dir.starts_with(agents.join("overnight"));
+        ARTIFACTS.into_iter().find(|name| !is_own && self.is_there(name))
     }
 
     fn is_there(&self, name: &str) -> bool {
@@ -218,6 +198,54 @@ fn take(dir: &Path) -> Result<Option<Arc<File>>, Unfit> {
         // A file system without locks: the lock of the run has to do.
         Err(TryLockError::Error(_)) => Ok(None),
     }
+}
+
+/// A place that a report may have: what is there of it, and what is not.
+struct Spot {
+    there: PathBuf,
+    rest: PathBuf,
+    whole: PathBuf,
+}
+
+/// Whether a run would take this place for its report. Only a look: nothing is made.
+pub fn check_output(dir: &Path, root: &Path) -> Result<(), BadOutput> {
+    let Spot { there, rest, whole } = spot(dir, root)?;
+    let bad = |why: String| Err(BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place });
+    if !there.is_dir() {
+        return bad("is not a folder".into());
+    }
+    let output = Output { told: whole.clone(), dir: whole, _lock: None };
+    if rest.as_os_str().is_empty()
+        && let Some(name) = output.of_others(&root.join(".agents"))
+    {
+        return bad(format!("holds {name}, and no run left it there"));
+    }
+    ao_tree::may_be_written(&there).or_else(|error| bad(format!("cannot be written: {error}")))
+}
+
+fn spot(dir: &Path, root: &Path) -> Result<Spot, BadOutput> {
+    let bad = |why: String| BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place };
+    let dir = &resolved(dir).map_err(|error| bad(format!("has `..` after {error}")))?;
+    let (there, rest) = existing(dir).map_err(|error| bad(format!("is not usable: {error}")))?;
+    // Joined with nothing a path ends in a slash, and is then another text for the same folder.
+    let whole = if rest.as_os_str().is_empty() { there.clone() } else { there.join(&rest) };
+    let agents = root.join(".agents");
+    if root.starts_with(&whole) || agents.starts_with(&whole) {
+        return Err(bad("holds the repository itself".into()));
+    }
+    if whole == agents.join("overnight") {
+        return Err(bad("is where the state of ao lies; name a folder in it".into()));
+    }
+    let others = OTHERS.iter().map(|other| agents.join(other));
+    if let Some(other) = others.chain([root.join(".git")]).find(|other| whole.starts_with(other)) {
+        let other = other.strip_prefix(root).unwrap_or(&other).display().to_string();
+        return Err(bad(format!("lies in {other}, which a run does not write to")));
+    }
+    // A symlink within the repository could lead anywhere, and be changed on the way.
+    if dir.starts_with(root) && whole != *dir || is_symlink(dir) {
+        return Err(bad("is a symlink, or has one on the way".into()));
+    }
+    Ok(Spot { there, rest, whole })
 }
 
 fn is_symlink(path: &Path) -> bool {

@@ -12,6 +12,12 @@ pub(crate) const LINE_CHARS_MAX: usize = 500;
 const SLUG_BYTES_MAX: usize = 40;
 const SLUG_OF_NOTHING: &str = "packet";
 
+/// A number with its noun: `1 entry`, `2 entries`.
+pub fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// The text on one line of at most `chars_max` characters.
 pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
     if let Some(what) = looks_secret(text) {

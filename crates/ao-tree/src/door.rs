@@ -16,6 +16,8 @@ pub(crate) const ARCHIVE: &str = "archive";
 pub(crate) const CONFLICTS: &str = "conflicts";
 pub(crate) const HISTORY: &str = "history.jsonl";
 pub(crate) const GENERATION: &str = "generation";
+const COMMIT_LOCK: &str = "commit.lock";
+const RUN_LOCK: &str = "run.lock";
 
 /// Own files are small; a larger one is not ours.
 pub(crate) const STATE_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -205,11 +207,30 @@ impl Door<Disk> {
         crate::preflight::check_root(root)?;
         let disk = Disk::open(root)
             .map_err(Error::io(format!("open {}", shown(&root.to_string_lossy()))))?;
-        let lock = root.join(&layout.state).join("commit.lock");
+        let lock = root.join(&layout.state).join(COMMIT_LOCK);
         let mut door = Self::new(disk, layout)?;
         door.check_state()?;
         door.commit_lock = Some(lock);
         Ok(door)
+    }
+
+    /// Whether what a commit needs in the state directory is what it should be, where it is there:
+    /// whatever stands in its place would stop the commit at its end. Only a look.
+    pub fn check_kept_places(&self) -> Result<()> {
+        let folders = [STAGING, UNDO, ARCHIVE, CONFLICTS].map(|name| (name, Kind::Dir));
+        let files = [HISTORY, GENERATION, RUN_LOCK, COMMIT_LOCK].map(|name| (name, Kind::File));
+        let Some(state) = self.state()? else { return Ok(()) };
+        for (name, kind) in folders.into_iter().chain(files) {
+            let path = format!("{}/{}/{name}", self.layout.root_name, self.layout.state);
+            let looked = self.fs.stat(&state, OsStr::new(name));
+            let found = looked.map_err(Error::io(format!("look at {path}")))?;
+            if found.is_some_and(|stat| stat.kind != kind) {
+                let why = if kind == Kind::Dir { "is not a directory" } else { "is no plain file" };
+                let remedy = "move it away; ao keeps its state there".into();
+                return Err(Error::Unfit { path, why: why.into(), remedy });
+            }
+        }
+        Ok(())
     }
 
     /// What is staged in the state directory is linked to and exchanged with the tree itself, so

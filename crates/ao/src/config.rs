@@ -11,6 +11,8 @@ use ao_runner::Origin;
 use crate::failure::Failure;
 
 const FILE: &str = ".agentops/config.yaml";
+/// Names one file instead of the user's and the repository's.
+const NAMED: &str = "AGENTOPS_CONFIG";
 /// A larger file is not a configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const REPORT_DIR: &str = ".agents/overnight/latest";
@@ -212,7 +214,7 @@ pub(crate) enum Whose {
 pub(crate) fn layers(root: &Path) -> Result<Vec<(Whose, Config)>, Failure> {
     let own = root.join(FILE);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
-    let is_named = std::env::var_os("AGENTOPS_CONFIG").is_some();
+    let is_named = std::env::var_os(NAMED).is_some();
     let mut layers = Vec::new();
     for path in files(root) {
         // In a repository that is the home folder there is one file, and it is the user's.
@@ -225,7 +227,7 @@ pub(crate) fn layers(root: &Path) -> Result<Vec<(Whose, Config)>, Failure> {
 
 /// The weaker file first.
 fn files(root: &Path) -> Vec<PathBuf> {
-    if let Some(named) = std::env::var_os("AGENTOPS_CONFIG") {
+    if let Some(named) = std::env::var_os(NAMED) {
         return vec![PathBuf::from(named)];
     }
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
@@ -237,8 +239,12 @@ fn read(path: &Path) -> Result<Config, Failure> {
         Failure::new(Exit::Usage, format!("{}: {why}", path.display()))
             .hint("`ao schema config` says what the file may hold")
     };
-    let size = std::fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
-    if size > FILE_BYTES_MAX {
+    let found = std::fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+    // A repository may come with a pipe there; what the user names may be one.
+    if !found.is_file() && std::env::var_os(NAMED).is_none() {
+        return Err(refuse("it is no plain file".to_owned()));
+    }
+    if found.len() > FILE_BYTES_MAX {
         return Err(refuse(format!("larger than {FILE_BYTES_MAX} bytes")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;

@@ -75,7 +75,10 @@ impl Custody {
     pub fn look(folder: &Path, root: &Path) -> io::Result<Option<Self>> {
         let path = folder.join(KEY);
         match std::fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // Where a folder is there that is not private, no key is made.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return if folder.exists() { is_private(folder).map(|()| None) } else { Ok(None) };
+            }
             Err(error) => return Err(error),
             Ok(_) => {}
         }

@@ -1,18 +1,24 @@
 //! Whether last night really happened, and if not, why, as far as it can be seen.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use ao_contract::{Receipt, ReceiptEnd, ReceiptInputs, ReceiptWork, RunStatus, format_duration};
+use ao_contract::{Receipt, ReceiptEnd, ReceiptHead, RunStatus, format_duration};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::chain::{Line, Sealed, known, lines, read};
+use super::chain::{Line, Lines, Sealed, base, known, lines, read};
 use super::custody::{Custody, Kept};
 use super::mend::torn;
 use super::told::end_of;
+use super::verify::is_as_written;
 use crate::output::Output;
+use did::{did, unworked};
+
+mod did;
+
+/// Clocks are put right by less than this every day.
+const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(1);
 
 /// What is to be known of the machine.
 #[derive(Debug, Clone)]
@@ -108,7 +114,16 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
     if head.as_ref().is_some_and(|head| head.count > count) {
         return doubt("the last receipts are missing".into());
     }
-    let newest = newest.and_then(|line| line.receipt.as_ref().ok());
+    let newest = newest.and_then(|line| Some((line, line.receipt.as_ref().ok()?)));
+    if newest.is_some_and(|newest| !is_of_here(newest, (&all, head.as_ref(), custody), state)) {
+        let why = "the last line was sealed for a run at another place: nothing here tells of it";
+        return doubt(why.into());
+    }
+    let newest = newest.map(|(_, receipt)| receipt);
+    if let Some(ahead) = newest.filter(|receipt| is_ahead(&receipt.finished, around)) {
+        let why = "is later than now: a clock was or is wrong";
+        return doubt(format!("the last one ended {}, which {why}", ahead.finished));
+    }
     // Its head may have been lost with the process.
     let has_receipt = |run: &str| newest.is_some_and(|newest| newest.run_id == run);
     let open = head.and_then(|head| head.open.into_iter().next_back());
@@ -127,6 +142,31 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
         ),
         (newest, None) => none(newest, around),
     }
+}
+
+/// Whether a run of this very place wrote it. The key is the user's: with it, runs in other repositories and other
+/// clones of this one are sealed, too.
+fn is_of_here(
+    (line, receipt): (&Line, &Receipt),
+    (all, head, custody): (&Lines, Option<&ReceiptHead>, Option<&Custody>),
+    state: &Path,
+) -> bool {
+    let of_head = head.filter(|head| head.count > 0);
+    if of_head.is_some_and(|head| head.last.as_deref() == Some(line.hash.as_str())) {
+        return true;
+    }
+    // One whose head was lost with the process, or with the home folder.
+    let is_next = of_head.is_none() || base(all, head, custody).last.as_ref() == Some(&line.hash);
+    let began = head.is_some_and(|head| head.open.iter().any(|open| open.run_id == receipt.run_id));
+    let root = state.ancestors().nth(2).unwrap_or(state);
+    // By its bytes: nights that begin in one second have one id.
+    is_next && (began || is_as_written(root, receipt))
+}
+
+/// Whether a clock was put back since: such a night would be last night until the clock is there again.
+fn is_ahead(text: &str, around: &Around) -> bool {
+    let then = text.parse::<Timestamp>();
+    then.is_ok_and(|then| then.duration_since(around.now) > AHEAD_MAX)
 }
 
 fn is_within(text: &str, around: &Around) -> bool {
@@ -226,47 +266,4 @@ fn told(receipt: &Receipt, around: &Around) -> Last {
         what = format!("{what}; {cause}");
     }
     Last { receipt: Some(receipt.clone()), unworked, ..Last::new(outcome, when, what) }
-}
-
-/// What it did, in a line, and what of it failed softly.
-fn did(Receipt { work, inputs, degraded, .. }: &Receipt) -> String {
-    let mut text = match &work.unchanged_since {
-        Some(since) => format!("nothing had changed since run {since}"),
-        None if work.edits == 0 => {
-            format!(
-                "{} entries were gone through, and nothing was to do",
-                inputs.entries.unwrap_or(0)
-            )
-        }
-        None => format!(
-            "{} edits in {} commits: {} merged, {} archived, {} promoted, {} harvested",
-            work.edits, work.kept, work.merged, work.archived, work.promoted, work.harvested
-        ),
-    };
-    let _ = write!(text, "; {} packets for the morning", work.packets);
-    if !inputs.runners.is_empty() {
-        let _ = write!(text, "; {} of {} runners answered", work.answered, inputs.runners.len());
-    }
-    if !degraded.is_empty() {
-        let _ = write!(text, "; failed softly: {}", ao_tree::shown(&degraded.join(", ")));
-    }
-    text
-}
-
-/// The inputs that were there and that nothing was done with.
-fn unworked(inputs: &ReceiptInputs, work: &ReceiptWork) -> Vec<String> {
-    let mut left = Vec::new();
-    let is_carried = work.unchanged_since.is_some();
-    let mut look = |count: u64, what: &str, is_worked: bool| {
-        if count > 0 && !is_worked {
-            left.push(format!("{count} {what}"));
-        }
-    };
-    let has_finished = is_carried || work.finished > 0;
-    look(inputs.entries.unwrap_or(0), "entries", has_finished);
-    look(inputs.pending.unwrap_or(0), "pending learnings", is_carried || work.judged > 0);
-    look(inputs.harvest_sources, "repositories to harvest", work.sources_read > 0);
-    look(inputs.drafts.unwrap_or(0), "drafts", work.sources_read > 0);
-    look(inputs.queue, "items of the queue", work.packets > 0);
-    left
 }

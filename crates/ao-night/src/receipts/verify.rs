@@ -10,6 +10,7 @@ use super::STATE;
 use super::chain::{FILE, lines, read};
 use super::custody::Custody;
 use chain::{Chain, Told, Written};
+pub(super) use summary::is_as_written;
 
 mod chain;
 mod commits;

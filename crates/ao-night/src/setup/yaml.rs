@@ -21,6 +21,7 @@ pub struct Refused {
 }
 
 const SECTION: &str = "dream";
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Where the section says nothing itself.
 const INDENT: &str = "  ";
 /// With which a value begins that is more than itself: an anchor, an alias, a tag, a block, a map.
@@ -101,6 +102,8 @@ impl Page {
         let mut found = None;
         for (at, line) in self.lines.iter().enumerate() {
             let bare = bare(line);
+            // Some editors put a mark before the first word of a file.
+            let bare = if at == 0 { bare.trim_start_matches(BYTE_ORDER_MARK) } else { bare };
             if is_empty(line) || bare.starts_with(' ') {
                 continue;
             }
@@ -111,7 +114,13 @@ impl Page {
                     return Err(refused("written in a way that is not `dream:` and lines beneath"));
                 }
             }
-            let Some(rest) = after_key(bare, SECTION) else { continue };
+            let Some(rest) = after_key(bare, SECTION) else {
+                let rest = bare.strip_prefix(SECTION).unwrap_or_default();
+                if rest.starts_with(' ') && rest.trim_start().starts_with(':') {
+                    return Err(refused("a space stands between `dream` and its colon"));
+                }
+                continue;
+            };
             if found.is_some() {
                 return Err(refused("`dream:` is there twice"));
             }
@@ -349,6 +358,10 @@ mod tests {
                 "dream:  # the night\n    schedule_at:   \"03:00\"   # early\n\n    odd: {a: 1}\n    # about runners\n    runners: [claude, \"command:/a b\"] # all\n    scheduler_mode: cron\n\n# next\nundo: {days: 3}\n",
             ),
             (
+                "\u{feff}dream:\n  keep_awake: false",
+                "\u{feff}dream:\n  keep_awake: false\n  scheduler_mode: cron\n  schedule_at: \"03:00\"\n  runners: [claude, \"command:/a b\"]\n",
+            ),
+            (
                 "dream:\r\n  runners:\r\n  - a\r\n  - b\r\n  scheduler_mode: manual\r\n",
                 "dream:\r\n  runners:\r\n  - claude\r\n  - \"command:/a b\"\r\n  scheduler_mode: cron\r\n  schedule_at: \"03:00\"\r\n",
             ),
@@ -365,6 +378,7 @@ mod tests {
             (1, "dream: {runners: [a]}\n"),
             (1, "dream: &night\n  runners: [a]\n"),
             (1, "{dream: {}}\n"),
+            (1, "dream :\n  runners: [a]\n"),
             (1, "\"dream\":\n  runners: [a]\n"),
             (2, "dream:\n\trunners: [a]\n"),
             (3, "dream:\n  keep_awake: true\ndream:\n  runners: [a]\n"),

@@ -61,6 +61,33 @@ fn explaining_leaves_everything_as_it_was() {
     assert_eq!(night.all_files(), before);
 }
 
+/// Its successor is named by an id that two entries have; the path is still the one of this entry.
+#[test]
+fn a_path_that_is_there_is_that_entry() {
+    let night = Night::with(6);
+    let replaced = learning(40).replacen("utility: 0.7", "superseded_by: learning-3", 1);
+    night.repo.write("learnings/2026-02-01-replaced.md", &replaced);
+    night.repo.write("knowledge/pending/2026-02-01-again.md", &learning(3));
+    for name in ["learnings/2026-02-01-replaced.md", ".agents/learnings/2026-02-01-replaced.md"] {
+        let told = explain(&night.repo, &[name]);
+        assert_eq!(told["path"], "learnings/2026-02-01-replaced.md", "{told:#}");
+    }
+}
+
+/// What a night takes from other repositories moves the newest day, by which terms are measured.
+#[test]
+fn that_a_night_harvests_first_is_said() {
+    let night = Night::with(6);
+    assert_eq!(explain(&night.repo, &[ENTRY])["doubt"], Value::Null);
+    night.harvest_from(1, |_| ("learnings/2026-03-30-theirs.md".into(), learning(1029)));
+    let told = explain(&night.repo, &[ENTRY]);
+    assert!(told["doubt"].as_str().unwrap().contains("harvests first"), "{told:#}");
+    // Of a night that was, it is known.
+    night.repo.write(COPY, &learning(1));
+    sleep(&night);
+    assert_eq!(explain(&night.repo, &[COPY])["doubt"], Value::Null);
+}
+
 #[test]
 fn a_name_that_nobody_has_is_refused_as_by_show_with_names_like_it() {
     let night = Night::with_copies();

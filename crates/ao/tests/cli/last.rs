@@ -41,7 +41,7 @@ fn a_night_is_last_night_for_a_while() {
     let night = Night::with_copies();
     night.run(&[]).expect(0);
     let told = assert_last(&night, &[], 0, "done");
-    assert!(what(&told).starts_with("2 edits in 1 commits: 1 merged"), "{told}");
+    assert!(what(&told).starts_with("2 edits in 1 commit: 1 merged"), "{told}");
     let clock = night.aside.path().join("clock");
     fs::write(&clock, (40 * 3600).to_string()).unwrap();
     let later = |more: &[&str]| {
@@ -110,7 +110,7 @@ fn a_night_that_had_inputs_and_did_no_work_is_not_called_done() {
     night.run_with("measure", &[]).expect(0);
     assert_eq!(night.summary()["status"], "done");
     let told = assert_last(&night, &[], 1, "no-work");
-    assert_eq!(told["unworked"], serde_json::json!(["8 entries", "1 pending learnings"]));
+    assert_eq!(told["unworked"], serde_json::json!(["8 entries", "1 pending learning"]));
     assert!(what(&told).contains("not done: nothing was done with 8 entries"), "{told}");
     // A source that is not there any more is one that nothing was done with, every night.
     let night = Night::with(3);
@@ -119,7 +119,7 @@ fn a_night_that_had_inputs_and_did_no_work_is_not_called_done() {
     for _ in 0..2 {
         night.run(&[]).expect(0);
         let told = assert_last(&night, &[], 1, "no-work");
-        assert_eq!(told["unworked"], serde_json::json!(["1 repositories to harvest"]));
+        assert_eq!(told["unworked"], serde_json::json!(["1 repository to harvest"]));
     }
     // One that is empty was read.
     fs::create_dir_all(night.aside.path().join("other/.agents/learnings")).unwrap();

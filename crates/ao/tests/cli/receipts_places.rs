@@ -247,16 +247,16 @@ fn a_clone_on_another_machine_is_not_accused() {
     assert_eq!(numbers(&there), [1, 2, 3]);
     // And back again: the first machine cannot check what the other wrote.
     fs::copy(receipts_of(&there), receipts_of(&here)).unwrap();
-    machine.unalarmed(&here, 1, "1 seals, the first in line 3");
+    machine.unalarmed(&here, 1, "1 seal, the first in line 3");
     // Its night began at the same second as one of ours, and has the same id.
     let text = fs::read_to_string(receipts_of(&here)).unwrap();
     let run = |nth| receipt(text.lines().nth(nth).unwrap())["run_id"].as_str().unwrap().to_owned();
     let (ours, theirs) = text.split_at(text.trim_end().rfind('\n').unwrap());
     fs::write(receipts_of(&here), format!("{ours}{}", theirs.replace(&run(2), &run(1)))).unwrap();
-    machine.unalarmed(&here, 1, "1 seals, the first in line 3");
+    machine.unalarmed(&here, 1, "1 seal, the first in line 3");
     machine.night(&here);
     assert_eq!(numbers(&here), [1, 2, 3, 4]);
-    machine.unalarmed(&here, 1, "1 seals, the first in line 3");
+    machine.unalarmed(&here, 1, "1 seal, the first in line 3");
 }
 
 /// Whoever reads the key can write receipts: nobody in a cell can.

@@ -135,7 +135,7 @@ fn a_report_that_cannot_be_written_is_told() {
     let evening = Evening::new();
     fs::write(evening.repo.root().join("taken"), "a file").unwrap();
     evening.write_config("dream:\n  report_dir: taken/reports\n");
-    bad(&evening, &[], "configuration", "cannot be written: not a directory");
+    bad(&evening, &[], "configuration", "is not usable: Not a directory");
     evening.write_config("dream:\n  report_dir: fresh/reports\n");
     let told = evening.setup(&["--json", "--scheduler", "cron"]).expect(0).json();
     assert_eq!(check(&told, "configuration").0, "good", "{told}");

@@ -8,6 +8,7 @@ use super::super::chain::{Base, Line, Lines, Sealed, is_trusted, known, trusted}
 use super::super::custody::{Custody, Kept, Known};
 use super::super::mend::torn;
 use super::{Verified, What};
+use crate::plain::counted;
 
 /// Whether the report and the commits of a receipt must be here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,10 +245,11 @@ impl<'a> Chain<'a> {
             self.all.lines.iter().filter(|line| line.sealed == Sealed::Other).collect();
         let Some(first) = others.first() else { return };
         let whose = match custody {
+            Some(_) if others.len() == 1 => "was made with another key, of another machine or user",
             Some(_) => "were made with another key, of another machine or user",
             None => "cannot be checked here: there is no key on this machine",
         };
-        let (count, at) = (others.len(), first.at);
-        found.unchecked.push(format!("{count} seals, the first in line {at}, {whose}"));
+        let count = counted(others.len(), "seal", "seals");
+        found.unchecked.push(format!("{count}, the first in line {}, {whose}", first.at));
     }
 }

@@ -7,6 +7,7 @@ use ao_contract::HistoryLine;
 use super::super::told::run_of;
 use super::chain::{Told, Written};
 use super::{Verified, What};
+use crate::plain::counted;
 
 pub(super) fn check(
     receipts: &[Told<'_>],
@@ -57,11 +58,13 @@ pub(super) fn check(
         found.find(None, What::CommitChanged, why);
     }
     if away > 0 {
-        let why =
-            "commits of receipts that were written elsewhere are not in the history of this place";
-        found.unchecked.push(format!("{away} {why}"));
+        let why = "of receipts that were written elsewhere";
+        let is = if away == 1 { "is" } else { "are" };
+        let away = counted(away, "commit", "commits");
+        found.unchecked.push(format!("{away} {why} {is} not in the history of this place"));
     }
     if older > 0 {
-        found.notes.push(format!("{older} commits of nights are older than the first receipt"));
+        let older = counted(older, "commit of a night is", "commits of nights are");
+        found.notes.push(format!("{older} older than the first receipt"));
     }
 }

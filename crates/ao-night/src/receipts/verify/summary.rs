@@ -19,21 +19,18 @@ const OWN: [&str; 3] = ["iterations/", "ledger.jsonl", "before-resume/"];
 pub(super) fn check(root: &Path, newest: Told<'_>, open: &BTreeSet<&str>, found: &mut Verified) {
     let Told { at, receipt, written } = newest;
     let run = ao_tree::shown(&receipt.run_id);
-    let Some(expected) = &receipt.summary else {
+    if receipt.summary.is_none() {
         return found.notes.push(format!("line {at}: run {run} left no summary"));
-    };
+    }
     // It was gone on with, and its report is another one until it ends.
     if open.contains(receipt.run_id.as_str()) {
         let why = "was gone on with after its receipt, and has no new one yet";
         return found.notes.push(format!("run {run} {why}"));
     }
-    let dir = root.join(&receipt.output_dir);
-    let places = [dir.join(SUMMARY_JSON), dir.join(&receipt.run_id).join(SUMMARY_JSON)];
-    let there: Vec<Vec<u8>> = places.iter().filter_map(|place| plain(place)).collect();
-    let is_it = |bytes: &Vec<u8>| hash(bytes) == *expected || is_moved(bytes, receipt, expected);
-    if there.iter().any(is_it) {
+    if is_as_written(root, receipt) {
         return;
     }
+    let there = summaries(root, receipt);
     if there.iter().any(|bytes| whose(bytes).is_none_or(|whose| whose == receipt.run_id)) {
         let why = format!("the summary of run {run} was changed since");
         return found.find(at, What::SummaryChanged, why);
@@ -43,6 +40,20 @@ pub(super) fn check(root: &Path, newest: Told<'_>, open: &BTreeSet<&str>, found:
         return found.unchecked.push(format!("the summary of run {run} {why}"));
     }
     found.find(at, What::SummaryRemoved, format!("the summary of run {run} is not there"));
+}
+
+/// What stands where the summary was written, and where a later start would have put it aside.
+fn summaries(root: &Path, receipt: &Receipt) -> Vec<Vec<u8>> {
+    let dir = root.join(&receipt.output_dir);
+    let places = [dir.join(SUMMARY_JSON), dir.join(&receipt.run_id).join(SUMMARY_JSON)];
+    places.iter().filter_map(|place| plain(place)).collect()
+}
+
+/// Whether the very summary that a receipt names is here.
+pub(in crate::receipts) fn is_as_written(root: &Path, receipt: &Receipt) -> bool {
+    let Some(expected) = &receipt.summary else { return false };
+    let is_it = |bytes: &Vec<u8>| hash(bytes) == *expected || is_moved(bytes, receipt, expected);
+    summaries(root, receipt).iter().any(is_it)
 }
 
 /// The run that a summary is of, if it is one.

@@ -5,6 +5,7 @@ mod asked;
 use ao_contract::{Exit, HistoryLine};
 use ao_corpus::index::{Opened, Shelf};
 use ao_corpus::{Kind, Past};
+use ao_night::counted;
 use ao_tree::{Disk, Door, Uncertain, shown};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -202,11 +203,12 @@ impl AsOf {
             printer.note(&format!("{} {}: {}", paint(DOUBT, "note:"), shown(&one.path), one.why));
         }
         if uncertain.len() > TOLD_MAX {
-            printer.note(&format!(
-                "{} {} more files that others changed are not known as they were.",
-                paint(DOUBT, "note:"),
-                uncertain.len() - TOLD_MAX
-            ));
+            let (one, many) = (
+                "more file that others changed is not known as it was",
+                "more files that others changed are not known as they were",
+            );
+            let more = counted(uncertain.len() - TOLD_MAX, one, many);
+            printer.note(&format!("{} {more}.", paint(DOUBT, "note:")));
         }
         let listed: Vec<Value> = uncertain
             .iter()

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ao_contract::{Exit, Promotion, format_duration};
-use ao_night::Clock;
 use ao_night::council::{Council, Seat};
 use ao_night::tonight::{Counts, Evening, Fate, Tonight, tonight};
+use ao_night::{Clock, counted};
 use ao_tree::{Action, Edit, shown};
 use serde_json::{Value, json};
 
@@ -207,16 +207,18 @@ fn examples(told: &Tonight) -> Value {
 fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String {
     let mut text = String::from("Tonight, if nobody changes the corpus before:\n");
     let counts = &told.counts;
-    let some = |count: Option<u64>| count.map_or_else(|| "not read".to_owned(), |n| n.to_string());
+    let some = |count: Option<u64>, one: &str, many: &str| {
+        count.map_or_else(|| format!("{many} not read"), |count| counted(count, one, many))
+    };
     let _ = writeln!(
         text,
-        "  sources   {} entries, {} pending, {} repositories to harvest ({} entries), {} drafts, {} queue items",
-        some(counts.entries),
-        some(counts.pending),
-        counts.harvest_sources,
-        some(counts.harvest_entries),
-        some(counts.drafts),
-        counts.queue
+        "  sources   {}, {}, {} to harvest ({}), {}, {}",
+        some(counts.entries, "entry", "entries"),
+        some(counts.pending, "pending", "pending"),
+        counted(counts.harvest_sources, "repository", "repositories"),
+        some(counts.harvest_entries, "entry", "entries"),
+        some(counts.drafts, "draft", "drafts"),
+        counted(counts.queue, "queue item", "queue items")
     );
     match &told.unchanged_since {
         Some(run) => {
@@ -244,9 +246,9 @@ fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String 
     let _ = match told.estimate {
         Some(estimate) => writeln!(
             text,
-            "  time      {limit} at most; about {} by the last {} nights like it",
+            "  time      {limit} at most; about {} by the last {} like it",
             format_duration(estimate.took),
-            estimate.nights
+            counted(estimate.nights, "night", "nights")
         ),
         None => {
             writeln!(text, "  time      {limit} at most; no earlier night tells how long it takes")
@@ -256,15 +258,15 @@ fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String 
 }
 
 fn loop_text(told: &Tonight, text: &mut String) {
-    let count = told.edits.len();
+    let count = counted(told.edits.len(), "edit", "edits");
     let _ = match &told.fate {
         Fate::Nothing => writeln!(text, "  loop      nothing to do"),
-        Fate::Committed => writeln!(text, "  loop      {count} edits in the first iteration"),
+        Fate::Committed => writeln!(text, "  loop      {count} in the first iteration"),
         Fate::Rescued(why) => {
-            writeln!(text, "  loop      {count} edits, let through with a warning: {}", shown(why))
+            writeln!(text, "  loop      {count}, let through with a warning: {}", shown(why))
         }
         Fate::Halted(why) => {
-            writeln!(text, "  loop      {count} edits, which would be halted: {}", shown(why))
+            writeln!(text, "  loop      {count}, which would be halted: {}", shown(why))
         }
     };
     let examples = examples(told);

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ao_contract::Exit;
+use ao_night::counted;
 use ao_night::receipts::{Verified, verify};
 use ao_tree::shown;
 use serde_json::json;
@@ -67,15 +68,17 @@ fn exit(found: &Verified) -> Exit {
 
 fn text(found: &Verified, exit: Exit) -> String {
     let count = found.receipts;
+    let receipts = counted(count, "receipt", "receipts");
     let mut text = match exit {
-        Exit::Done => format!(
-            "{count} receipts: the chain, the seals, the newest summary and the commits hold\n"
-        ),
-        Exit::Found => format!("{count} receipts: {} things are wrong\n", found.findings.len()),
+        Exit::Done => {
+            format!("{receipts}: the chain, the seals, the newest summary and the commits hold\n")
+        }
+        Exit::Found => {
+            let wrong = counted(found.findings.len(), "thing is", "things are");
+            format!("{receipts}: {wrong} wrong\n")
+        }
         _ if count == 0 => "There are no receipts: no night has left one here\n".to_owned(),
-        _ => format!(
-            "{count} receipts: nothing wrong was found, but not everything could be checked\n"
-        ),
+        _ => format!("{receipts}: nothing wrong was found, but not everything could be checked\n"),
     };
     for one in found.findings.iter().take(LISTED_MAX) {
         let place = one.line.map_or_else(String::new, |line| format!("line {line}: "));

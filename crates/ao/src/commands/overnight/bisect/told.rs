@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ao_contract::{Change, Record};
+use ao_night::counted;
 use ao_tree::shown;
 use serde_json::{Value, json};
 
@@ -59,7 +60,9 @@ impl Told<'_> {
         let commits = self.end.count - self.start.count;
         let looks = self.looks.len();
         let counted = format!(
-            "{commits} commits: {looks} looks between the ends, {} with them.",
+            "{}: {} between the ends, {} with them.",
+            counted(commits, "commit", "commits"),
+            counted(looks, "look", "looks"),
             looks + ENDS
         );
         let _ = writeln!(text, "{}", paint(FAINT, &counted));

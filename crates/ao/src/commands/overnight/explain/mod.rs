@@ -18,6 +18,7 @@ use crate::cli::Global;
 use crate::clock;
 use crate::commands::as_of::{AsOf, is_iteration, run_of};
 use crate::commands::library::Library;
+use crate::config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -146,6 +147,12 @@ fn scene(
         source.past = Some(past);
     } else {
         source.door = Some(library.repo.door()?);
+        // A night reads them first: what it takes can be newer than all that is here, or the same.
+        if !config::harvest_from(&library.repo.root)?.is_empty() {
+            let why = "a night harvests first, and that is not asked here: it can change the verdict; `ao \
+                       overnight plan` asks it";
+            doubt = Some(why.to_owned());
+        }
     }
     let scene = Scene::read(source).map_err(|why| {
         Failure::new(Exit::Failed, format!("the corpus cannot be read: {}", shown(&why)))

@@ -78,6 +78,10 @@ impl Today {
 
     /// An entry that is there and has this name as its own.
     fn own(&self, library: &Library, name: &str) -> Result<Option<String>, Failure> {
+        // A path is itself, whoever stands for it by now.
+        if let Some(path) = self.paths.get(beneath(name)) {
+            return Ok(Some(path.clone()));
+        }
         match self.lineage.find(name) {
             Found::Entry { path, over } | Found::Orphan { path, over, .. } => {
                 let first = over.into_iter().next().unwrap_or(path);
@@ -90,10 +94,15 @@ impl Today {
     }
 }
 
+/// A name without what leads to `.agents/`.
+fn beneath(name: &str) -> &str {
+    let name = name.trim();
+    name.rsplit_once(&format!("{AGENTS}/")).map_or(name, |(_, rest)| rest)
+}
+
 /// An entry that is gone: by its path or its file's name, or by the id that it had.
 fn gone(library: &Library, today: &Today, all: &[Event], name: &str) -> Result<String, Failure> {
-    let bare = name.trim();
-    let bare = bare.rsplit_once(&format!("{AGENTS}/")).map_or(bare, |(_, rest)| rest);
+    let bare = beneath(name);
     let is_named = |path: &str| {
         let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);

@@ -117,7 +117,7 @@ impl Answer<'_> {
         let path = paint(STRONG, &shown(&self.subject.path));
         let _ = writeln!(text, "{path}{}", paint(FAINT, there));
         for event in &self.subject.events {
-            self.event(&mut text, event);
+            Self::event(&mut text, event);
         }
         if self.subject.events.is_empty() {
             let _ = writeln!(text, "No night has changed it.");
@@ -131,7 +131,7 @@ impl Answer<'_> {
         text
     }
 
-    fn event(&self, text: &mut String, event: &Event) {
+    fn event(text: &mut String, event: &Event) {
         let line = &event.night.line;
         let back = event.night.taken_back_by.as_ref();
         let back = back.map_or_else(String::new, |by| format!("  taken back by {}", shown(by)));

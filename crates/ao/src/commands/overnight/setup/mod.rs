@@ -2,6 +2,7 @@
 
 mod around;
 mod edit;
+mod places;
 mod preflight;
 mod probe;
 mod tell;
@@ -239,10 +240,15 @@ fn keys(
 }
 
 fn planned(folder: &Path, file: File) -> Planned {
-    let status = match std::fs::read(folder.join(file.name)) {
-        Ok(bytes) if bytes == file.text.as_bytes() => Status::Same,
-        Ok(_) => Status::Changed,
+    let path = folder.join(file.name);
+    // What a repository came with may be a pipe, or a link to something without an end.
+    let status = match std::fs::symlink_metadata(&path) {
         Err(_) => Status::New,
+        Ok(found) if !found.is_file() || found.len() != file.text.len() as u64 => Status::Changed,
+        Ok(_) => match std::fs::read(path) {
+            Ok(bytes) if bytes == file.text.as_bytes() => Status::Same,
+            _ => Status::Changed,
+        },
     };
     Planned { file, status }
 }

@@ -1,5 +1,6 @@
 //! The preflight: this program once more, with what the scheduler gives it and nothing else.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -19,7 +20,10 @@ const TIME_A_RUNNER: Duration = Duration::from_secs(45);
 const RUNNERS_COUNTED_MAX: u32 = 16;
 const OUTPUT_BYTES: usize = 1024 * 1024;
 /// What this evening's shell may say and the night does not hear.
-const UNHEARD: [&str; 4] = ["AGENTOPS_", "AO_VAULT_", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+const UNHEARD: [&str; 5] =
+    ["AGENTOPS_", "AO_VAULT_", "XDG_CONFIG_HOME", "XDG_DATA_HOME", STATE_HOME];
+/// Where the key of the receipts is, for whoever has it.
+const STATE_HOME: &str = "XDG_STATE_HOME";
 
 /// What was found.
 pub(super) struct Preflight {
@@ -103,11 +107,14 @@ fn unheard() -> Option<Check> {
     if names.is_empty() {
         return None;
     }
-    Some(Check::doubt(
-        "environment",
-        format!("set here and not in the night: {}", names.join(", ")),
-        "say it in .agentops/config.yaml instead; what follows was found without them",
-    ))
+    let mut remedy = "say it in .agentops/config.yaml instead".to_owned();
+    if names.iter().any(|name| name == STATE_HOME) {
+        // The shell would hold the night's receipts for those of another key.
+        let _ = write!(remedy, ", and run `ao overnight last` and `verify` without {STATE_HOME}");
+    }
+    remedy.push_str("; what follows was found without them");
+    let found = format!("set here and not in the night: {}", names.join(", "));
+    Some(Check::doubt("environment", found, remedy))
 }
 
 fn inside(job: &Job, runners: &[String], printer: &Printer) -> Result<Vec<Check>, Failure> {

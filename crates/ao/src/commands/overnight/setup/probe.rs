@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ao_contract::Exit;
+use ao_night::counted;
 use ao_runner::Origin;
 use ao_tree::{Disk, Fs};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::super::super::guard::{self, place};
-use super::super::super::harvest;
 use super::super::super::runners::list;
 use super::super::super::runners::workshop::Workshop;
-use super::around;
+use super::{around, places};
 use crate::cli::Global;
 use crate::config::{self, Night};
 use crate::failure::Failure;
@@ -73,15 +73,17 @@ impl Check {
 pub(super) fn run(named: &[String], global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let root = repo.canonical();
-    let mut checks = vec![path(&root), home(), user(), knowledge(&repo), disk(&repo), lock(&repo)];
+    let mut checks = vec![path(&root), home(), user(), places::knowledge(&repo), disk(&repo)];
+    checks.extend([lock(&repo), places::receipts(&repo)]);
     let night = Night::read(&root);
     checks.push(match &night {
-        Ok(_) => settings(&repo, printer),
+        Ok(_) => places::settings(&repo),
         Err(failure) => Check::failed("configuration", failure),
     });
     checks.push(vault());
     checks.push(cell(&root));
     if let Ok(night) = night {
+        checks.extend(places::harvest(&repo, printer));
         checks.extend(runners(named, &night, &root, global, printer)?);
     }
     printer.answer("overnight setup", json!({ "checks": checks }), "");
@@ -134,23 +136,6 @@ fn user() -> Check {
     }
 }
 
-fn knowledge(repo: &Repo) -> Check {
-    let agents = repo.agents();
-    if !agents.is_dir() {
-        let found = format!("no .agents/ in {}", repo.root.display());
-        return Check::bad("knowledge", found, "run `mkdir .agents` in the repository");
-    }
-    let interrupted = repo.door().and_then(|door| Ok(door.interrupted()?));
-    match interrupted {
-        Err(failure) => Check::failed("knowledge", &failure),
-        Ok(Some(id)) => Check::good(
-            "knowledge",
-            format!("commit {id} was cut off; the night finishes it first"),
-        ),
-        Ok(None) => Check::good("knowledge", agents.display().to_string()),
-    }
-}
-
 fn disk(repo: &Repo) -> Check {
     let space = Disk::open(&repo.agents()).and_then(|disk| disk.space());
     let wanted = FREE_BYTES_MIN.max(COPIES * bytes_beneath(&repo.agents()));
@@ -200,30 +185,13 @@ fn lock(repo: &Repo) -> Check {
     }
 }
 
-fn settings(repo: &Repo, printer: &Printer) -> Check {
-    let read = config::report_dir(&repo.canonical())
-        .and_then(|folder| Ok((folder, harvest::configured(repo, printer)?)));
-    match read {
-        Ok((folder, _)) => {
-            let shown = folder.display();
-            match ao_tree::may_be_written(&folder) {
-                Ok(()) => Check::good("configuration", format!("the report goes to {shown}")),
-                Err(error) => Check::bad(
-                    "configuration",
-                    format!("the report goes to {shown}, which cannot be written: {error}"),
-                    "name another in dream.report_dir, or make it yours",
-                ),
-            }
-        }
-        Err(failure) => Check::failed("configuration", &failure),
-    }
-}
-
 /// It was opened before anything else, as every command does; here it is only counted.
 fn vault() -> Check {
     match redaction::values() {
         Ok(values) if values.is_empty() => Check::good("vault", "there is none, or nothing in it"),
-        Ok(values) => Check::good("vault", format!("it opens; {} values", values.len())),
+        Ok(values) => {
+            Check::good("vault", format!("it opens; {}", counted(values.len(), "value", "values")))
+        }
         Err(failure) => Check::failed("vault", &failure),
     }
 }
