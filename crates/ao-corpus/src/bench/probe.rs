@@ -7,6 +7,7 @@
 //! is a miss: a bench that asked noise for its own noise would find it well.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use crate::corpus::Entry;
@@ -36,8 +37,9 @@ const ENTRIES_AT_ONCE: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct Usage {
     entries: usize,
-    counts: HashMap<String, usize>,
-    pairs: HashMap<u64, usize>,
+    /// By their hashes.
+    counts: ByHash,
+    pairs: ByHash,
     /// The share of a sentence's neighbours that other entries have too, in the middle of all
     /// sentences that were looked at.
     usual_share: f64,
@@ -68,13 +70,12 @@ impl Usage {
                 }
             }
         }
-        let count = |word: &String| Some(counts.0[wanted.words.number_of(hash_from(EMPTY, word))?]);
-        let words = looked.iter().flatten().flatten();
-        let by_word = words.filter_map(|word| Some((word.clone(), count(word)?))).collect();
-        let by_pair =
-            wanted.pairs.numbers.iter().map(|(pair, at)| (*pair, counts.1[*at])).collect();
-        let mut usage =
-            Self { entries: entries.len(), counts: by_word, pairs: by_pair, usual_share: 0.0 };
+        let mut usage = Self {
+            entries: entries.len(),
+            counts: wanted.words.with(&counts.0),
+            pairs: wanted.pairs.with(&counts.1),
+            usual_share: 0.0,
+        };
         let is_sentence = |sentence: &&Vec<String>| SENTENCE_WORDS.contains(&sentence.len());
         let mut shares: Vec<f64> =
             looked.iter().flatten().filter(is_sentence).map(|s| usage.shared(s)).collect();
@@ -94,7 +95,7 @@ impl Usage {
     }
 
     fn count(&self, word: &str) -> usize {
-        self.counts.get(word).copied().unwrap_or(0)
+        self.counts.get(&hash_from(EMPTY, word)).copied().unwrap_or(0)
     }
 
     fn is_common(&self, word: &str) -> bool {
@@ -173,7 +174,29 @@ struct Wanted {
 /// Hashes, by the order in which they were met.
 #[derive(Debug, Default)]
 struct Numbers {
-    numbers: HashMap<u64, usize>,
+    numbers: ByHash,
+}
+
+/// What is looked up is a hash already: to hash it again took a tenth of the counting.
+type ByHash = HashMap<u64, usize, BuildHasherDefault<AsItIs>>;
+
+#[derive(Debug, Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let text = bytes.iter();
+        self.0 = text.fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // The table takes the upper bits by themselves, and FNV mixes the lower ones better.
+        self.0 = hash ^ hash.rotate_left(32);
+    }
 }
 
 impl Numbers {
@@ -188,6 +211,11 @@ impl Numbers {
 
     fn number_of(&self, hash: u64) -> Option<usize> {
         self.numbers.get(&hash).copied()
+    }
+
+    /// The hashes, each with its count.
+    fn with(self, counts: &[usize]) -> ByHash {
+        self.numbers.into_iter().map(|(hash, at)| (hash, counts[at])).collect()
     }
 }
 
