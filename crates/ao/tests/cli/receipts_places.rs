@@ -225,7 +225,7 @@ fn a_clone_has_the_receipts_and_not_the_rest() {
     machine.night(&other);
     assert_eq!((numbers(&one), numbers(&other)), (vec![1, 2, 3], vec![1, 2, 3]));
     machine.unalarmed(&one, 0, "");
-    machine.unalarmed(&other, 1, "are not in the history of this place");
+    machine.unalarmed(&other, 1, "not in the history of this place");
     // What was written here is watched.
     let summary = other.join(".agents/overnight/latest/summary.json");
     fs::remove_file(summary).unwrap();
