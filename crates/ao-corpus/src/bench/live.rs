@@ -9,7 +9,7 @@ use ao_contract::{
 use serde_json::Value;
 
 use super::measures::Measures;
-use super::probe::{Usage, hash};
+use super::probe::{Usage, hash, sentences};
 use crate::corpus::{Corpus, Entry};
 use crate::index::{Broken, Index, Question, RERANKED, Sight, facts_of};
 use crate::lineage::{Found, Lineage};
@@ -103,10 +103,13 @@ fn probes(corpus: &Corpus) -> Vec<BenchQuestion> {
     probed.sort_by_key(|entry| (hash(&entry.path), entry.path.as_str()));
     probed.truncate(PROBED_MAX);
     probed.sort_by(|a, b| a.path.cmp(&b.path));
-    let usage = Usage::of(&shown, &probed);
-    let probe = |entry: &&Arc<Entry>| {
+    let looked = crate::files::in_parallel(&probed, |entry| sentences(entry.document.body()));
+    let usage = Usage::of(&shown, &looked);
+    let probed: Vec<_> = probed.into_iter().zip(&looked).collect();
+    let probe = |(entry, sentences): &(&Arc<Entry>, &Vec<Vec<String>>)| {
         let expected = BTreeMap::from([(entry.path.clone(), 1.0)]);
-        question(QuestionSource::Probe, usage.probe(entry).unwrap_or_default(), &expected)
+        let asked = usage.probe(entry, sentences).unwrap_or_default();
+        question(QuestionSource::Probe, asked, &expected)
     };
     crate::files::in_parallel(&probed, probe)
 }

@@ -46,10 +46,9 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// What is usual in `entries`; `probed` are the ones among them that will be asked for probes.
-    pub(super) fn of(entries: &[&Arc<Entry>], probed: &[&Arc<Entry>]) -> Self {
-        let looked: Vec<Vec<Vec<String>>> =
-            crate::files::in_parallel(probed, |entry| sentences(entry.document.body()));
+    /// What is usual in `entries`; `looked` are the sentences of those among them that will be asked
+    /// for probes.
+    pub(super) fn of(entries: &[&Arc<Entry>], looked: &[Vec<Vec<String>>]) -> Self {
         let mut wanted = Wanted::default();
         for sentence in looked.iter().flatten() {
             for pair in pairs_of(sentence) {
@@ -117,8 +116,11 @@ impl Usage {
         for (at, word) in sentence.iter().enumerate() {
             let count = self.count(word);
             let is_word = word.chars().count() >= WORD_CHARS_MIN && !words::is_stop_word(word);
+            if !is_word || count < others {
+                continue;
+            }
             let stem = words::stem(word);
-            if is_word && count >= others && !title.contains(&stem) && stems.insert(stem) {
+            if !title.contains(&stem) && stems.insert(stem) {
                 askable.push(Askable { count, at, word: word.clone() });
             }
         }
@@ -128,15 +130,15 @@ impl Usage {
         askable
     }
 
-    /// A question for an entry, if its text gives one: of the sentence that tells most.
-    pub(super) fn probe(&self, entry: &Entry) -> Option<String> {
+    /// A question for an entry, if its sentences give one: of the one that tells most.
+    pub(super) fn probe(&self, entry: &Entry, sentences: &[Vec<String>]) -> Option<String> {
         let title: BTreeSet<String> = words::stems(&entry.title()).into_iter().collect();
         let mut best: Option<(f64, Vec<Askable>)> = None;
-        for sentence in sentences(entry.document.body()) {
-            if !self.is_readable(&sentence) {
+        for sentence in sentences {
+            if !self.is_readable(sentence) {
                 continue;
             }
-            let askable = self.askable(&sentence, &title);
+            let askable = self.askable(sentence, &title);
             if askable.len() < PROBE_WORDS_MIN {
                 continue;
             }
@@ -263,7 +265,7 @@ pub(super) fn hash(text: &str) -> u64 {
 }
 
 /// The sentences under the headings, as words.
-fn sentences(body: &str) -> Vec<Vec<String>> {
+pub(super) fn sentences(body: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     each_sentence(body, |sentence| {
         let mut words = Vec::new();

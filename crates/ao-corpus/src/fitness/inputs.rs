@@ -10,6 +10,8 @@ use crate::duplicates::{Cluster, Finder};
 use crate::index::Index;
 use crate::tree::Tree;
 
+const NOTHING: &str = "there is nothing to ask for";
+
 /// The questions that were asked of the learnings, and probes.
 pub fn questions(corpus: &Corpus, citation_log: &str) -> Questions {
     bench::live_questions(&learnings(corpus), &bench::citations(citation_log))
@@ -18,11 +20,40 @@ pub fn questions(corpus: &Corpus, citation_log: &str) -> Questions {
 /// How well the learnings answer them; `Err` says why nothing could be asked.
 pub fn retrieval(corpus: &Corpus, questions: &Questions) -> Result<RetrievalBench, String> {
     if questions.list.is_empty() {
-        return Err("there is nothing to ask for".into());
+        return Err(NOTHING.into());
     }
     let index = Index::of_entries(&learnings(corpus).entries).map_err(|error| error.to_string())?;
-    let scores = bench::score(&index, questions).map_err(|error| error.to_string())?;
-    Ok(bench::live_report("learnings", &index, questions, &scores))
+    asked(&index, questions)
+}
+
+/// The same of a corpus and of what it is to become: what stays is not read again.
+pub fn retrievals(
+    [before, after]: [&Corpus; 2],
+    questions: &Questions,
+) -> [Result<RetrievalBench, String>; 2] {
+    let both = || {
+        let [before, after] = [learnings(before), learnings(after)];
+        let index = Index::of_entries(&before.entries).map_err(|error| error.to_string())?;
+        let then = asked(&index, questions);
+        let is_new = |entry: &&Arc<Entry>| {
+            before.get(&entry.path).is_none_or(|known| !Arc::ptr_eq(known, entry))
+        };
+        let new: Vec<Arc<Entry>> = after.entries.iter().filter(is_new).cloned().collect();
+        let is_gone = |path: &&String| after.get(path).is_none();
+        let paths = before.entries.iter().map(|entry| &entry.path);
+        let gone: Vec<String> = paths.filter(is_gone).cloned().collect();
+        let index = index.into_next(&new, &gone).map_err(|error| error.to_string())?;
+        Ok([then, asked(&index, questions)])
+    };
+    if questions.list.is_empty() {
+        return [NOTHING, NOTHING].map(|why| Err(why.into()));
+    }
+    both().unwrap_or_else(|why: String| [Err(why.clone()), Err(why)])
+}
+
+fn asked(index: &Index, questions: &Questions) -> Result<RetrievalBench, String> {
+    let scores = bench::score(index, questions).map_err(|error| error.to_string())?;
+    Ok(bench::live_report("learnings", index, questions, &scores))
 }
 
 fn learnings(corpus: &Corpus) -> Corpus {
@@ -35,4 +66,41 @@ fn learnings(corpus: &Corpus) -> Corpus {
 pub fn copies(tree: &Tree) -> Vec<Vec<String>> {
     let found = Finder::new(tree).find(tree, None);
     found.clusters.into_iter().map(Cluster::into_paths).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Corpus, Entry, questions, retrieval, retrievals};
+    use std::sync::Arc;
+
+    fn corpus(texts: impl Iterator<Item = (usize, String)>) -> Corpus {
+        let parse = |(number, text): (usize, String)| {
+            let path = format!("learnings/2026-03-01-case-{number:03}.md");
+            Arc::new(Entry::parse(&path, || Ok(text.into_bytes())).unwrap().unwrap())
+        };
+        Corpus { entries: texts.map(parse).collect(), left: Vec::new() }
+    }
+
+    fn text(number: usize) -> String {
+        let (a, b) = (number % 7, number % 11);
+        format!(
+            "---\ntype: learning\n---\n# Case {number}\n\nThe worker {a} waits for queue {b} \
+             whenever the cache of shard {number} is cold and the timeout of region {a} is low.\n"
+        )
+    }
+
+    #[test]
+    fn both_at_once_are_each_by_itself() {
+        let before = corpus((0..60).map(|number| (number, text(number))));
+        let mut after = before.clone();
+        // One goes, one is another, one is new, and the rest are the very same.
+        after.entries.remove(5);
+        after.entries[20] = corpus([(21, text(500))].into_iter()).entries.remove(0);
+        after.entries.extend(corpus([(90, text(90))].into_iter()).entries);
+        let asked = questions(&before, "");
+        assert!(!asked.list.is_empty());
+        let apart = [&before, &after].map(|one| retrieval(one, &asked));
+        assert_eq!(retrievals([&before, &after], &asked), apart);
+        assert_ne!(apart[0], apart[1], "the change can be seen");
+    }
 }

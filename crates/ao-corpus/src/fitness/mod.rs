@@ -24,7 +24,7 @@ use jiff::civil::Date;
 use crate::corpus::{Corpus, Entry};
 use measure::{findings, freshness, is_measured, maturity, provenance, uniqueness, units};
 
-pub use inputs::{copies, questions, retrieval};
+pub use inputs::{copies, questions, retrieval, retrievals};
 pub(crate) use measure::days;
 pub use measure::{
     CANDIDATE, ESTABLISHED, FINDINGS_HALF, PENDING, PRIOR_ENTRIES, PROVISIONAL, STALE_DAYS,

@@ -43,7 +43,7 @@ use jiff::civil::Date;
 
 use crate::corpus::Entry;
 use crate::tree::Tree;
-use draft::{BatchWriter, Stamp};
+use draft::{Batch, BatchWriter, Stamp};
 use reader::Reader;
 
 /// Entries in the order of their keys, ready to be asked.
@@ -78,14 +78,25 @@ impl Index {
     /// The index of a tree that differs from the one of this index in these entries. There is never
     /// more than one of the two in memory.
     pub fn into_after(self, tree: &Tree, changed: &[String]) -> Result<Self, Broken> {
+        self.without(changed, build::tree_batches(tree, changed))
+    }
+
+    /// The index of entries of which these are new or another one than before, and these are gone.
+    pub fn into_next(self, new: &[Arc<Entry>], gone: &[String]) -> Result<Self, Broken> {
+        let replaced = new.iter().map(|entry| &entry.path);
+        let gone: Vec<String> = replaced.chain(gone).cloned().collect();
+        self.without(&gone, build::batches(new))
+    }
+
+    /// What is left of this index, and these.
+    fn without(self, paths: &[String], mut batches: Vec<Batch>) -> Result<Self, Broken> {
         let mut gone = vec![false; self.len()];
-        for path in changed {
+        for path in paths {
             if let Some(entry) = self.find(path)? {
                 gone[entry] = true;
             }
         }
         let keep = |entry: usize| (!gone[entry]).then(Stamp::default);
-        let mut batches = build::tree_batches(tree, changed);
         batches.push(old::batch_of(&self.reader, keep)?);
         drop(self);
         Ok(Self { reader: Reader::new(assemble::assemble(batches, 0)?)? })
@@ -214,7 +225,6 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use draft::Batch;
 
     /// A corpus of a few hundred entries with words that many share.
     fn entries() -> Vec<(String, String, String)> {

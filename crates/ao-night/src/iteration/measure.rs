@@ -35,7 +35,24 @@ pub(crate) struct Measured {
 
 /// `copies` are the clusters of copies in this corpus.
 pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Baseline) -> Measured {
-    let bench = fitness::retrieval(corpus, &baseline.questions);
+    told(corpus, copies, baseline, fitness::retrieval(corpus, &baseline.questions))
+}
+
+/// The same of a corpus and of what it is to become.
+pub(crate) fn measure_both(
+    [before, after]: [(&Corpus, Vec<Vec<String>>); 2],
+    baseline: &Baseline,
+) -> (Measured, Measured) {
+    let [then, now] = fitness::retrievals([before.0, after.0], &baseline.questions);
+    (told(before.0, before.1, baseline, then), told(after.0, after.1, baseline, now))
+}
+
+fn told(
+    corpus: &Corpus,
+    copies: Vec<Vec<String>>,
+    baseline: &Baseline,
+    bench: Result<RetrievalBench, String>,
+) -> Measured {
     let retrieval = bench.as_ref().map(|bench| bench.ndcg_at_10.get()).map_err(Clone::clone);
     let inputs = Inputs { as_of: baseline.as_of, retrieval, copies: Ok(copies) };
     Measured { fitness: fitness(corpus, &inputs), bench }

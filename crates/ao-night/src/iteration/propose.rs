@@ -13,7 +13,7 @@ use ao_corpus::{
 use ao_tree::{Action, Disk, Door, Edit};
 
 use super::ingest::{Ingested, ingest};
-use super::measure::{Baseline, Measured, measure};
+use super::measure::{Baseline, Measured, measure_both};
 use super::{Began, Failed, Stage, Work, fault};
 use crate::held::Fixed;
 
@@ -213,7 +213,6 @@ fn measured(
     } else {
         copies.before.clone()
     };
-    let before = measure(corpus, before, baseline);
-    let after = measure(&corpus.after(edits), copies.after.clone(), baseline);
-    Ok((before, after))
+    let after = corpus.after(edits);
+    Ok(measure_both([(corpus, before), (&after, copies.after.clone())], baseline))
 }
