@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ao_corpus::defrag::{Parts, QUEUE};
+use ao_corpus::defrag::Parts;
 use ao_corpus::prune::{Candidate, Survey, referrers, unreferred};
-use ao_corpus::{Check, Entry, Kind, Tree, read_one};
+use ao_corpus::{Check, Entry, Kind, Tree};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::json;
@@ -82,13 +82,9 @@ fn who_refers(
     tree: &Tree,
     candidate: &Candidate,
 ) -> Result<BTreeSet<String>, String> {
-    let (agents, past) = scene.place();
-    let queue = match past {
-        Some(_) => None,
-        None => read_one(agents, QUEUE).ok().and_then(|bytes| String::from_utf8(bytes).ok()),
-    };
     let asked = std::slice::from_ref(candidate);
-    let found = referrers((agents, past), tree, queue.as_deref(), asked);
+    // The queue is read as it lies there, like any other file.
+    let found = referrers(scene.place(), tree, None, asked);
     let found = found.map_err(|error| error.to_string())??;
     Ok(found.into_iter().next().unwrap_or_default())
 }
