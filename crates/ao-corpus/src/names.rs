@@ -84,6 +84,9 @@ impl<'a> Names<'a> {
 
 /// Names that some file systems cannot tell apart fold to one.
 fn fold(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     path.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 

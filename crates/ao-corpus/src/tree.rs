@@ -94,6 +94,15 @@ impl Tree {
         }
     }
 
+    /// All entries as they would be, where they are in memory anyway.
+    pub fn in_memory(&self) -> Option<Vec<Arc<Entry>>> {
+        let Originals::InMemory(corpus) = &self.originals else { return None };
+        if self.changed.is_empty() {
+            return Some(corpus.entries.clone());
+        }
+        Some(self.paths().iter().filter_map(|path| self.entry(path)).collect())
+    }
+
     /// An entry as it is, without what is to change; `None` if it cannot be read.
     pub fn original(&self, path: &str) -> Option<Arc<Entry>> {
         let (files, first) = match &self.originals {

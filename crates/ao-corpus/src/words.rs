@@ -3,7 +3,9 @@
 //! One tokenizer for everything: what is indexed, asked, probed and compared. The result depends
 //! on nothing but the text: no locale, no dictionary on the machine.
 
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -12,6 +14,12 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Longer runs are keys, hashes of blobs or noise; nobody asks for them by heart.
 const WORD_BYTES_MAX: usize = 64;
+
+/// More room than this is not kept from one text to the next.
+const ROOM_BYTES_MAX: usize = 64 * 1024;
+
+/// So many stems a thread remembers; a corpus of another vocabulary only costs time.
+const STEMS_MAX: usize = 1 << 15;
 
 /// Words that every text has and no question is about.
 const STOP_WORDS: &str = "a about after all also am an and any are as at be because been before \
@@ -23,10 +31,51 @@ const STOP_WORDS: &str = "a about after all also am an and any are as at be beca
     very via was we were what when where whether which while who whom whose why will with \
     within without would yet you your";
 
-static STOPS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+static STOPS: LazyLock<HashSet<&str, Quickly>> =
+    LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+
+/// For tables of words that are asked for every word of a corpus. Nobody gains by words that fall together: a corpus
+/// is bounded, and whoever writes it can make it slow in simpler ways.
+pub(crate) type Quickly = BuildHasherDefault<Quick>;
+
+#[derive(Debug, Default)]
+pub(crate) struct Quick(u64);
+
+impl Quick {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    fn add(&mut self, piece: u64) {
+        self.0 = (self.0 ^ piece).wrapping_mul(Self::STEP);
+        self.0 ^= self.0 >> 32;
+    }
+}
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (pieces, rest) = bytes.as_chunks::<8>();
+        for piece in pieces {
+            self.add(u64::from_le_bytes(*piece));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.add(u64::from_le_bytes(last));
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.add(u64::from(byte));
+    }
+}
 
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
+    /// Texts come by the ten thousand, most of them a sentence long: each is lowered in the room of the one before.
+    static ROOM: Cell<String> = const { Cell::new(String::new()) };
+    /// Texts repeat their words, and stemming one is dear.
+    static STEMS: RefCell<HashMap<Box<str>, Box<str>, Quickly>> = RefCell::default();
 }
 
 /// Calls `each` with every word of the text in order: lower case, without accents, stop words
@@ -49,11 +98,20 @@ pub fn is_stop_word(word: &str) -> bool {
 
 /// The stem of a word, as [`each_word`] gives it.
 pub fn stem(word: &str) -> String {
-    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        STEMMER.with(|stemmer| stemmer.stem(word).into_owned())
-    } else {
-        word.to_owned()
+    if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
     }
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(word) {
+            return String::from(&**stem);
+        }
+        let stem = STEMMER.with(|stemmer| stemmer.stem(word).into_owned());
+        if stems.len() >= STEMS_MAX {
+            stems.clear();
+        }
+        stems.insert(word.into(), stem.as_str().into());
+        stem
+    })
 }
 
 /// The stems of a text in order, stop words left out.
@@ -68,7 +126,10 @@ pub fn stems(text: &str) -> Vec<String> {
 }
 
 fn ascii_words(text: &str, each: &mut impl FnMut(&str)) {
-    let lower = text.to_ascii_lowercase();
+    let mut lower = ROOM.take();
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
     let bytes = lower.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -85,6 +146,9 @@ fn ascii_words(text: &str, each: &mut impl FnMut(&str)) {
         } else {
             each(&lower[start..at.min(start + WORD_BYTES_MAX)]);
         }
+    }
+    if lower.capacity() <= ROOM_BYTES_MAX {
+        ROOM.set(lower);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A corpus, asked by questions of its own: those that people asked before, and probes.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::measures::Measures;
 use super::probe::{Usage, hash, sentences};
 use crate::corpus::{Corpus, Entry};
-use crate::index::{Broken, Index, Question, RERANKED, Sight, facts_of};
+use crate::index::{Broken, Index, Question, RERANKED, facts_of, is_shown};
 use crate::lineage::{Found, Lineage};
 use crate::search::{Asking, Places, ranking};
 
@@ -72,7 +73,8 @@ pub fn citations(log: &str) -> Vec<CitedFor> {
 
 /// The questions of a corpus as it is now.
 pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
-    let lineage = lineage_of(corpus);
+    // Needs something of every entry, and often nobody asks.
+    let lineage = LazyCell::new(|| lineage_of(corpus));
     let mut asked: BTreeMap<&str, BTreeMap<String, f64>> = BTreeMap::new();
     for cited in citations {
         if Question::new(&cited.query).is_empty() {
@@ -97,8 +99,7 @@ pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
 }
 
 fn probes(corpus: &Corpus) -> Vec<BenchQuestion> {
-    let is_shown = |entry: &&Arc<Entry>| facts_of(entry).sight == Sight::Shown;
-    let shown: Vec<&Arc<Entry>> = corpus.entries.iter().filter(is_shown).collect();
+    let shown: Vec<&Arc<Entry>> = corpus.entries.iter().filter(|entry| is_shown(entry)).collect();
     let mut probed = shown.clone();
     probed.sort_by_key(|entry| (hash(&entry.path), entry.path.as_str()));
     probed.truncate(PROBED_MAX);

@@ -9,7 +9,7 @@ use crate::corpus::Entry;
 use crate::duplicates::is_colour;
 use crate::index::{Broken, Index};
 use crate::pieces::{Shape, pieces};
-use crate::words;
+use crate::words::{self, Quickly};
 
 /// Fewer would prove little.
 pub const PROBES_MIN: usize = 8;
@@ -82,7 +82,7 @@ struct Maker<'a> {
     index: &'a Index,
     title: BTreeSet<String>,
     /// Words that were met, and what they are if they may be asked for.
-    met: HashMap<String, Option<Term>>,
+    met: HashMap<String, Option<Term>, Quickly>,
     /// Words that more entries have ask for nothing.
     common: u32,
     made: BTreeMap<ProbeKind, Vec<Made>>,
@@ -97,7 +97,7 @@ impl<'a> Maker<'a> {
         }
         let shown = u32::try_from(index.shown()).unwrap_or(u32::MAX);
         let common = (shown / COMMON_SHARE).max(COMMON_MIN);
-        let (met, made) = (HashMap::new(), BTreeMap::new());
+        let (met, made) = (HashMap::default(), BTreeMap::new());
         Self { index, title, met, common, made, windows: Vec::new() }
     }
 

@@ -1,6 +1,7 @@
 //! Copies become one, round by round, until another run would find nothing more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use ao_contract::{Defrag, DefragMember, DefragMerge, DefragPair, Unit};
 
@@ -9,7 +10,7 @@ use super::edits::Reasons;
 use super::rewriting::Queue;
 use super::round::{Kept, Merge, Refused, Round};
 use crate::duplicates::{Cluster, Finder, Member, Pair};
-use crate::index::Index;
+use crate::index::{Broken, Index};
 use crate::tree::Tree;
 
 /// A merged entry can be a copy of another one. What is left after so many rounds is for the next
@@ -38,6 +39,7 @@ pub struct Copies {
 }
 
 pub(super) fn dedup(
+    agents: Option<&Path>,
     tree: &mut Tree,
     queue: &mut Queue,
     tell: &dyn Fn(&str),
@@ -68,7 +70,7 @@ pub(super) fn dedup(
         tell(&format!("Asking what {count} copies are found by, before and after."));
         let index = match before.take() {
             Some(index) => index,
-            None => Index::of_tree(tree)?,
+            None => index_of(agents, tree)?,
         };
         let round = Round { base: tree, queue, done: &done };
         let (refused, kept) = round.run(found.clusters, index)?;
@@ -93,6 +95,14 @@ pub(super) fn dedup(
     }
     done.index = before;
     Ok(done)
+}
+
+/// `agents` is where the index of the tree may be kept.
+fn index_of(agents: Option<&Path>, tree: &Tree) -> Result<Index, Broken> {
+    match (agents, tree.in_memory()) {
+        (Some(agents), Some(entries)) => Index::of_known(agents, &entries),
+        _ => Index::of_tree(tree),
+    }
 }
 
 impl Done {

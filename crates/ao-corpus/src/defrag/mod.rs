@@ -94,7 +94,9 @@ pub fn plan(
     let mut copies = Copies::default();
     let mut index = None;
     if parts.dedup {
-        let mut done = dedup::dedup(&mut tree, &mut queue, tell)?;
+        // What is kept is of today.
+        let kept = past.is_none().then_some(agents);
+        let mut done = dedup::dedup(kept, &mut tree, &mut queue, tell)?;
         copies = std::mem::take(&mut done.copies);
         index = done.index.take();
         done.tell(&tree, &mut report, &mut reasons);

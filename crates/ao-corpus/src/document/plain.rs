@@ -54,9 +54,13 @@ impl<'a> Plain<'a> {
 
     pub(super) fn get(self, key: &str) -> Option<Field<'a>> {
         let mut rest = self.0;
+        let first = key.as_bytes().first();
         loop {
-            // Lines that belong to another key begin with a space or a dash.
-            if rest.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')) {
+            // Lines that belong to another key begin with a space or a dash. Most lines differ in their first
+            // letter, which is cheaper to see than to compare texts.
+            if rest.as_bytes().first() == first
+                && rest.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'))
+            {
                 return Field::cut(&mut rest);
             }
             rest = &rest[memchr::memchr(b'\n', rest.as_bytes())? + 1..];

@@ -1,9 +1,9 @@
 //! Words that turn a claim around, and words that only colour it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use crate::words;
+use crate::words::{self, Quickly};
 
 /// Each of these makes a sentence say the opposite.
 const NEGATIONS: &str = "not no never none nothing nobody nowhere neither nor without cannot non \
@@ -72,14 +72,16 @@ const COLOURS: &str = "again ago almost already also altogether always another a
 
 static SETS: LazyLock<Sets> = LazyLock::new(Sets::new);
 
+type Set = HashSet<&'static str, Quickly>;
+
 struct Sets {
-    negations: BTreeSet<&'static str>,
-    weak: BTreeSet<&'static str>,
-    retractions: BTreeSet<&'static str>,
-    numbers: BTreeSet<&'static str>,
-    times: BTreeSet<&'static str>,
-    units: BTreeSet<&'static str>,
-    colours: BTreeSet<&'static str>,
+    negations: Set,
+    weak: Set,
+    retractions: Set,
+    numbers: Set,
+    times: Set,
+    units: Set,
+    colours: Set,
     opposites: BTreeMap<String, BTreeSet<String>>,
 }
 

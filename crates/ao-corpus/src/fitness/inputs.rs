@@ -1,5 +1,6 @@
 //! What fitness asks of search and of the search for copies.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ao_contract::RetrievalBench;
@@ -26,14 +27,16 @@ pub fn retrieval(corpus: &Corpus, questions: &Questions) -> Result<RetrievalBenc
     asked(&index, questions)
 }
 
-/// The same of a corpus and of what it is to become: what stays is not read again.
+/// The same of a corpus and of what it is to become: what stays is not read again, nor what an index beneath `agents`
+/// knows already.
 pub fn retrievals(
+    agents: &Path,
     [before, after]: [&Corpus; 2],
     questions: &Questions,
 ) -> [Result<RetrievalBench, String>; 2] {
     let both = || {
         let [before, after] = [learnings(before), learnings(after)];
-        let index = Index::of_entries(&before.entries).map_err(|error| error.to_string())?;
+        let index = Index::of_known(agents, &before.entries).map_err(|error| error.to_string())?;
         let then = asked(&index, questions);
         let is_new = |entry: &&Arc<Entry>| {
             before.get(&entry.path).is_none_or(|known| !Arc::ptr_eq(known, entry))
@@ -71,6 +74,7 @@ pub fn copies(tree: &Tree) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{Corpus, Entry, questions, retrieval, retrievals};
+    use std::path::Path;
     use std::sync::Arc;
 
     fn corpus(texts: impl Iterator<Item = (usize, String)>) -> Corpus {
@@ -100,7 +104,7 @@ mod tests {
         let asked = questions(&before, "");
         assert!(!asked.list.is_empty());
         let apart = [&before, &after].map(|one| retrieval(one, &asked));
-        assert_eq!(retrievals([&before, &after], &asked), apart);
+        assert_eq!(retrievals(Path::new("none"), [&before, &after], &asked), apart);
         assert_ne!(apart[0], apart[1], "the change can be seen");
     }
 }

@@ -8,7 +8,7 @@
 use std::fs::File as StdFile;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Index;
 use super::assemble::assemble;
@@ -169,20 +169,13 @@ impl View<'_> {
     fn path(&self) -> PathBuf {
         match self.past {
             Some(past) => self.place.shelf().index_path(&past.name),
-            None => self.place.agents.join(FOLDER).join(FILE),
+            None => path_in(&self.place.agents),
         }
     }
 
     fn cached(&self) -> Result<Cached, Broken> {
-        // Looked at before it is opened: a FIFO in its place would hold us.
-        let looked = std::fs::symlink_metadata(self.path()).map_err(|_| Broken)?;
-        if !looked.is_file() {
-            return Err(Broken);
-        }
-        let file = StdFile::open(self.path()).map_err(|_| Broken)?;
-        let found = file.metadata().map_err(|_| Broken)?;
-        let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
-        let reader = Reader::new(Image::open(file)?)?;
+        let (image, written_ns) = image_of(&self.path())?;
+        let reader = Reader::new(image)?;
         // Neither clock alone: ours may be wrong, and the file's is from after the walk.
         let settled_ns = written_ns.min(reader.whole.walked_ns);
         Ok(Cached { reader, settled_ns })
@@ -262,6 +255,24 @@ impl View<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Where the index of the tree as it is now is kept.
+pub(super) fn path_in(agents: &Path) -> PathBuf {
+    agents.join(FOLDER).join(FILE)
+}
+
+/// A kept index, and when its file was written.
+pub(super) fn image_of(path: &Path) -> Result<(Image, i64), Broken> {
+    // Looked at before it is opened: a FIFO in its place would hold us.
+    let looked = std::fs::symlink_metadata(path).map_err(|_| Broken)?;
+    if !looked.is_file() {
+        return Err(Broken);
+    }
+    let file = StdFile::open(path).map_err(|_| Broken)?;
+    let found = file.metadata().map_err(|_| Broken)?;
+    let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
+    Ok((Image::open(file)?, written_ns))
 }
 
 /// `None` if it went meanwhile. What cannot be asked is read, and then says so itself.

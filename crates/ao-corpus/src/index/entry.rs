@@ -20,16 +20,20 @@ pub fn facts_of(entry: &Entry) -> Facts {
     };
     let mut successors = names("superseded_by");
     successors.extend(names("promoted_to"));
-    let is_shown = entry.kind.is_searched() && !document.is_hidden();
     Facts {
         utility: document.number("utility").filter(is_utility),
         maturity: document.maturity(),
         day: entry.date(),
-        sight: if is_shown { Sight::Shown } else { Sight::Hidden },
+        sight: if is_shown(entry) { Sight::Shown } else { Sight::Hidden },
         id: names("id").into_iter().next(),
         successors,
         merged_from: names("merged_from"),
     }
+}
+
+/// Whether search can find it.
+pub fn is_shown(entry: &Entry) -> bool {
+    entry.kind.is_searched() && !entry.document.is_hidden()
 }
 
 /// Hands the words of an entry on: the title once, tags, and every heading and section as body.

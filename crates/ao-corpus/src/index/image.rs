@@ -157,6 +157,12 @@ impl Image {
         self.part(texts, start..end_of(index)?)
     }
 
+    /// With everything read, and checked.
+    pub(super) fn into_memory(self) -> Result<Self, Broken> {
+        let body = self.source.range(0..self.ends[SECTIONS - 1])?.into_owned();
+        Ok(Self { source: Source::Memory(body), ..self })
+    }
+
     /// As a file. The check values are appended in place: half a million entries should not be
     /// in memory twice.
     pub(super) fn as_file(&mut self) -> Option<&[u8]> {

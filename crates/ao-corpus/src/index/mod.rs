@@ -16,6 +16,7 @@ mod facts;
 mod formula;
 mod image;
 mod interner;
+mod known;
 mod lanes;
 mod old;
 mod postings;
@@ -29,7 +30,7 @@ mod vocabulary;
 pub use cache::{Keep, Opened, Place, State};
 pub use contest::{Contest, Rows, Wanted};
 pub use draft::Text;
-pub use entry::facts_of;
+pub use entry::{facts_of, is_shown};
 pub use facts::{Facts, Sight};
 pub use formula::RERANKED;
 pub use question::{QUESTION_WORDS_MAX, Question};
@@ -37,6 +38,7 @@ pub use rank::{Part, PartKind, Ranked};
 pub use shelf::Shelf;
 pub use source::Broken;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -67,6 +69,14 @@ impl Index {
     /// An index of entries that are in memory.
     pub fn of_entries(entries: &[Arc<Entry>]) -> Result<Self, Broken> {
         Ok(Self { reader: Reader::new(assemble::assemble(build::batches(entries), 0)?)? })
+    }
+
+    /// As [`Index::of_entries`], with what the cache beneath `.agents/` knows of them.
+    pub fn of_known(agents: &Path, entries: &[Arc<Entry>]) -> Result<Self, Broken> {
+        match known::known(agents, entries) {
+            Ok(reader) => Ok(Self { reader }),
+            Err(Broken) => Self::of_entries(entries),
+        }
     }
 
     /// An index of a tree as it would be; entries are read one by one.

@@ -36,6 +36,9 @@ pub(super) fn merge(ours: &str, theirs: &str, room: Room) -> String {
     Merger::new(ours, theirs).merge(room)
 }
 
+/// Longer pieces are looked through by a set.
+const SENTENCE_WORDS: usize = 64;
+
 /// A body with its pieces, and what each says.
 struct Side<'a> {
     body: &'a str,
@@ -286,8 +289,13 @@ fn is_variants(heading: &[String]) -> bool {
 /// How much of a piece stands in another one.
 #[expect(clippy::cast_precision_loss, reason = "pieces are short")]
 fn shared(piece: &[String], other: &[String]) -> f64 {
-    let other: BTreeSet<&String> = other.iter().collect();
-    let shared = piece.iter().filter(|key| other.contains(key)).count();
+    // A set of a sentence's words costs more than to look at each of them.
+    let shared = if other.len() <= SENTENCE_WORDS {
+        piece.iter().filter(|key| other.contains(key)).count()
+    } else {
+        let other: BTreeSet<&String> = other.iter().collect();
+        piece.iter().filter(|key| other.contains(key)).count()
+    };
     if piece.is_empty() { 0.0 } else { shared as f64 / piece.len() as f64 }
 }
 

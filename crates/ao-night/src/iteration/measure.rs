@@ -40,10 +40,11 @@ pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Base
 
 /// The same of a corpus and of what it is to become.
 pub(crate) fn measure_both(
+    agents: &Path,
     [before, after]: [(&Corpus, Vec<Vec<String>>); 2],
     baseline: &Baseline,
 ) -> (Measured, Measured) {
-    let [then, now] = fitness::retrievals([before.0, after.0], &baseline.questions);
+    let [then, now] = fitness::retrievals(agents, [before.0, after.0], &baseline.questions);
     (told(before.0, before.1, baseline, then), told(after.0, after.1, baseline, now))
 }
 

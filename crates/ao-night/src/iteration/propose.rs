@@ -214,5 +214,6 @@ fn measured(
         copies.before.clone()
     };
     let after = corpus.after(edits);
-    Ok(measure_both([(corpus, before), (&after, copies.after.clone())], baseline))
+    let both = [(corpus, before), (&after, copies.after.clone())];
+    Ok(measure_both(&work.agents, both, baseline))
 }
