@@ -19,9 +19,15 @@ pub struct KnowledgeBrief {
     pub tokens: u64,
     /// The entries that it quotes, best first.
     pub sources: Vec<BriefSource>,
+    /// What it quotes, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<BriefLine>,
     /// Words of the goal that no entry has.
     pub missing: Vec<String>,
-    /// The brief itself, for a prompt; every passage names its entry.
+    /// Words of the goal that entries have, and no line of this brief.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unquoted: Vec<String>,
+    /// The brief itself, for a prompt; every line names its file and line.
     pub markdown: String,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
@@ -38,6 +44,26 @@ pub struct BriefSource {
     pub heading: Option<String>,
     /// How well it bears on the goal.
     pub score: Finite,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A line that a brief quotes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BriefLine {
+    /// As it stands there, on one line; a long one is cut.
+    pub text: String,
+    /// The entry, relative to `.agents/`.
+    pub path: String,
+    /// Where it begins in the file, from 1.
+    pub line: u64,
+    /// The heading that it stands under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
+    /// The day of the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -75,7 +75,7 @@ mod version;
 mod work;
 mod yields;
 
-pub use brief::{BriefSource, KnowledgeBrief};
+pub use brief::{BriefLine, BriefSource, KnowledgeBrief};
 pub use briefing_fallback::BriefingFallback;
 pub use budget::WarnOnlyBudget;
 pub use cassette::{

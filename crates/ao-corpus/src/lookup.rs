@@ -156,7 +156,7 @@ fn fence_length(text: &str) -> usize {
 }
 
 /// On one line, bounded, with nothing in it that acts on a terminal or opens Markdown.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text.chars().take(TITLE_CHARS_MAX).collect();
     let mut line = String::with_capacity(text.len());

@@ -78,7 +78,7 @@ fn paragraphs(text: &str) -> Vec<&str> {
     found.into_iter().map(str::trim_end).collect()
 }
 
-fn matched<'q>(text: &str, stems: &BTreeSet<&'q str>) -> BTreeSet<&'q str> {
+pub(crate) fn matched<'q>(text: &str, stems: &BTreeSet<&'q str>) -> BTreeSet<&'q str> {
     let mut found = BTreeSet::new();
     words::each_word(text, |word| {
         if !words::is_stop_word(word)

@@ -1,7 +1,5 @@
 //! `ao knowledge`
 
-use std::fmt::Write as _;
-
 use ao_contract::{Exit, KnowledgeBrief};
 use ao_corpus::brief::brief;
 
@@ -23,8 +21,8 @@ pub(crate) enum Command {
 /// What the corpus knows about a goal, for whoever starts on it
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The brief quotes the best passages, each with its entry, and names the words of the goal that no
-entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
+    after_help = "The brief quotes the lines that bear on the goal, each with its file and line, and names the words of the
+goal that no entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
 
 Examples:
   ao knowledge brief --goal 'fewer flaky tests'
@@ -54,10 +52,6 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
             },
         )?;
     let fields = serde_json::to_value(&made).unwrap_or_default();
-    let mut text = made.markdown.clone();
-    if !made.missing.is_empty() {
-        let _ = writeln!(text, "\nNo entry has: {}", made.missing.join(", "));
-    }
-    printer.answer("knowledge brief", fields, &text);
+    printer.answer("knowledge brief", fields, &made.markdown);
     Ok(Exit::Done)
 }
