@@ -87,7 +87,7 @@ pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
         }
     }
     let mut queries: Vec<&str> = asked.keys().copied().collect();
-    queries.sort_by_key(|query| (hash(query), *query));
+    queries.sort_by_cached_key(|query| (hash(query), *query));
     queries.truncate(CITED_MAX);
     queries.sort_unstable();
     let mut list: Vec<BenchQuestion> = queries
@@ -101,7 +101,8 @@ pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
 fn probes(corpus: &Corpus) -> Vec<BenchQuestion> {
     let shown: Vec<&Arc<Entry>> = corpus.entries.iter().filter(|entry| is_shown(entry)).collect();
     let mut probed = shown.clone();
-    probed.sort_by_key(|entry| (hash(&entry.path), entry.path.as_str()));
+    // Each is hashed once, and not at each comparison.
+    probed.sort_by_cached_key(|entry| (hash(&entry.path), entry.path.clone()));
     probed.truncate(PROBED_MAX);
     probed.sort_by(|a, b| a.path.cmp(&b.path));
     let looked = crate::files::in_parallel(&probed, |entry| sentences(entry.document.body()));
