@@ -111,27 +111,45 @@ fn parts(one: &Statement, other: &Statement) -> Option<String> {
     for word in ours {
         let theirs = other.words.difference(&one.words).filter(|word| !is_negation(word));
         for against in theirs {
-            if are_opposites(word, against) {
+            if are_opposites(word, against) && !is_turned_round(one, other, [word, against]) {
                 return Some(format!("`{word}` against `{against}`"));
             }
         }
     }
-    crossed(one, other).map(|pivot| format!("the sides of `{pivot}` are exchanged"))
+    if one.is_certain || other.is_certain {
+        crossed(one, other).map(|pivot| format!("the sides of `{pivot}` are exchanged"))
+    } else {
+        Some("neither claims anything beyond doubt".into())
+    }
 }
 
-/// The word whose two sides are exchanged, as in "this over that" and "that over this".
-fn crossed(one: &Statement, other: &Statement) -> Option<&'static str> {
+/// "This before that" and "that after this" are the same.
+fn is_turned_round(one: &Statement, other: &Statement, words: [&str; 2]) -> bool {
+    let is_pair = matches!(words, ["before", "after"] | ["after", "before"]);
+    let behind = |statement: &Statement, word: &str| {
+        statement.behind.iter().find(|(pivot, _)| *pivot == word).map(|(_, stems)| stems.clone())
+    };
+    let sides = (behind(one, words[0]), behind(other, words[1]));
+    let (true, (Some(ours), Some(theirs))) = (is_pair, sides) else { return false };
+    is_crossed((one, &ours), (other, &theirs))
+}
+
+/// Whether what stands behind a word in one statement stands before it in the other.
+fn is_crossed(one: (&Statement, &[u64]), other: (&Statement, &[u64])) -> bool {
+    let ((first, ours), (second, theirs)) = (one, other);
     let before = |statement: &Statement, behind: &[u64]| -> Vec<u64> {
         statement.stems.iter().filter(|stem| !behind.contains(stem)).copied().collect()
     };
     let common = |one: &[u64], other: &[u64]| one.iter().filter(|s| other.contains(s)).count();
+    let (left, right) = (before(first, ours), before(second, theirs));
+    common(&left, theirs) + common(ours, &right) > common(&left, &right) + common(ours, theirs)
+}
+
+/// The word whose two sides are exchanged, as in "this over that" and "that over this".
+fn crossed(one: &Statement, other: &Statement) -> Option<&'static str> {
     for (pivot, ours) in &one.behind {
-        let Some((_, theirs)) = other.behind.iter().find(|(name, _)| name == pivot) else {
-            continue;
-        };
-        let (left, right) = (before(one, ours), before(other, theirs));
-        let straight = common(&left, &right) + common(ours, theirs);
-        if common(&left, theirs) + common(ours, &right) > straight {
+        let theirs = other.behind.iter().find(|(name, _)| name == pivot);
+        if theirs.is_some_and(|(_, theirs)| is_crossed((one, ours), (other, theirs))) {
             return Some(pivot);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::vocabulary;
+use super::vocabulary::{self, Heading};
 use crate::corpus::Entry;
 use crate::document::{Section, sections};
 use crate::duplicates::{
@@ -48,6 +48,8 @@ const MARKS: [&str; 2] = ["<!--", "-->"];
 pub(super) struct Statement {
     /// On one line, as it was written.
     pub(super) text: String,
+    /// Whether it claims something beyond doubt; "Retry policy" may be a thing or a deed.
+    pub(super) is_certain: bool,
     /// What it is about, sorted.
     pub(super) stems: Vec<u64>,
     /// All words in lower case.
@@ -88,6 +90,7 @@ impl Statement {
             return None;
         }
         Some(Self {
+            is_certain: true,
             stems,
             words: all.iter().map(|word| word.text.clone()).collect(),
             names: all.iter().filter(|word| is_program_name(word)).map(|word| word.key).collect(),
@@ -219,16 +222,13 @@ fn behind(text: &str) -> Vec<(&'static str, Vec<u64>)> {
 pub(super) fn statements(entry: &Entry) -> Vec<Statement> {
     let document = &entry.document;
     let mut texts: Vec<String> = Vec::new();
-    let title = document.title();
-    if let Some(title) = title.as_deref().filter(|title| is_claim(title)) {
-        texts.push(title.to_owned());
-    }
+    let title = document.title().and_then(|title| of_title(&title));
     texts.extend(document.text("summary").map(std::borrow::Cow::into_owned));
     let body = document.body();
     let parts = sections(body);
     texts.extend(parts.iter().filter(|part| is_rule(part)).filter_map(|part| only_rule(part)));
     texts.extend(opening(&parts));
-    let mut found: Vec<Statement> = Vec::new();
+    let mut found: Vec<Statement> = title.into_iter().collect();
     for statement in texts.iter().filter_map(|text| Statement::of(text)) {
         if !found.iter().any(|known| known.stems == statement.stems) {
             found.push(statement);
@@ -248,12 +248,15 @@ pub(super) fn all_statements(entry: &Entry) -> Vec<Statement> {
     head.chain(sentences).take(READ_MAX).filter_map(|text| Statement::of(&text)).collect()
 }
 
-fn is_claim(title: &str) -> bool {
-    let lower = title.to_lowercase();
+/// What a title says, unless it only names a subject.
+fn of_title(title: &str) -> Option<Statement> {
     let mut found = Vec::new();
-    words::each_word(&lower, |word| found.push(word.to_owned()));
+    words::each_word(title, |word| found.push(word.to_owned()));
     let is_turned = title.split_whitespace().any(|word| is_turned(&word.to_lowercase()));
-    is_turned || vocabulary::claims(&found)
+    let heading = if is_turned { Heading::Claim } else { vocabulary::heading(&found) };
+    let is_certain = heading == Heading::Claim;
+    let statement = Statement::of(title).filter(|_| heading != Heading::Subject)?;
+    Some(Statement { is_certain, ..statement })
 }
 
 fn is_rule(section: &Section<'_>) -> bool {
@@ -312,9 +315,10 @@ mod tests {
 
     #[test]
     fn a_subject_is_no_claim() {
-        assert!(!is_claim("Nightly report writer"));
-        assert!(!is_claim("Retry policy of the upload worker"));
-        assert!(is_claim("Sync the nightly report before the rename"));
-        assert!(is_claim("The report writer needs a lock"));
+        let is_certain = |title: &str| of_title(title).map(|statement| statement.is_certain);
+        assert_eq!(is_certain("Nightly report writer"), None);
+        assert_eq!(is_certain("Retry policy of the upload worker"), Some(false));
+        assert_eq!(is_certain("Sync the nightly report before the rename"), Some(true));
+        assert_eq!(is_certain("The nightly report writer needs a lock"), Some(true));
     }
 }

@@ -45,7 +45,7 @@ const THINGS: &str = "archive audit back batch block break buffer build cache ca
     record refactor refresh release reload rename replay report request reset restart return \
     review rewrite roll round route run scan schedule scope seal seed set shard share ship show \
     shut sign skip snapshot sort split stage start stop store stream strip stub surface swap switch sync tag take tear \
-    test throttle tie time track trim trust try tune turn type update upgrade upload use vendor version wait warm watch \
+    test throttle tie time track trim trust try tune turn type update upgrade upload vendor version wait warm watch \
     wrap write yield retry only bound bind";
 /// A word before a thing that something is done to.
 const POINTING: &str =
@@ -101,14 +101,29 @@ pub(super) fn meaning(stem: String) -> String {
     SETS.synonyms.get(&stem).cloned().unwrap_or(stem)
 }
 
-/// Whether a heading of these words, in lower case, claims anything: most headings only name a subject.
-pub(super) fn claims(words: &[String]) -> bool {
+/// What a heading is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heading {
+    /// It only names what it is about, as most do.
+    Subject,
+    /// It may tell what to do, or name a thing.
+    Perhaps,
+    Claim,
+}
+
+/// Of a heading's words in lower case.
+pub(super) fn heading(words: &[String]) -> Heading {
+    let Some(first) = words.first().map(String::as_str) else { return Heading::Subject };
     let is_verb = |word: &String| SETS.verbs.contains(word.as_str());
-    let is_deed = words.first().is_some_and(|first| {
-        let points = words.get(1).is_some_and(|next| SETS.pointing.contains(next.as_str()));
-        SETS.deeds.contains(first.as_str()) && (points || !SETS.things.contains(first.as_str()))
-    });
-    is_deed || words.iter().any(is_verb)
+    let is_deed = SETS.deeds.contains(first);
+    let points = words.get(1).is_some_and(|next| SETS.pointing.contains(next.as_str()));
+    if words.iter().any(is_verb) || is_deed && (points || !SETS.things.contains(first)) {
+        Heading::Claim
+    } else if is_deed {
+        Heading::Perhaps
+    } else {
+        Heading::Subject
+    }
 }
 
 /// Whether a word only colours a sentence. Some that do elsewhere are deeds in a rule.
