@@ -221,6 +221,8 @@ pub enum TakenFrom {
     Feedback,
     /// Another repository.
     Harvest,
+    /// Learnings that say the same, which a pattern was compiled from.
+    Patterns,
 }
 
 /// One line of a ledger in `knowledge/taken/`: that something was taken, so that it is not taken
@@ -242,6 +244,9 @@ pub struct Taken {
     /// The repository and the path there, if it was harvested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The learnings, if it is a pattern that was compiled from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -99,6 +99,55 @@ pub struct DefragKept {
     pub certificate: Option<Certificate>,
 }
 
+/// What became of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PatternChange {
+    /// It is new.
+    Compiled,
+    /// More learnings say it.
+    Extended,
+    /// One of its sources no longer says it.
+    Withdrawn,
+    /// So many no longer say it that too few are left.
+    Weakened,
+    /// Its sources go by other names or words.
+    Renamed,
+}
+
+/// A source that no longer says what its pattern says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragWithdrawn {
+    /// The learning.
+    pub path: String,
+    /// What became of it.
+    pub why: String,
+}
+
+/// A pattern that is compiled from learnings, or kept up with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DefragPattern {
+    /// Its page.
+    pub path: String,
+    /// What becomes of it.
+    pub change: PatternChange,
+    /// What it says, in the words of one of its sources.
+    pub claim: String,
+    /// The learnings that say it.
+    pub sources: Vec<String>,
+    /// Those of them that are new to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<String>,
+    /// Learnings that say it no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<DefragWithdrawn>,
+    /// The least share of stems that a source and the claim have in common, where it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<Unit>,
+    /// Why, in words.
+    pub why: String,
+}
+
 /// A target whose results go back and forth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Oscillation {
@@ -128,6 +177,9 @@ pub struct Defrag {
     pub merges: Vec<DefragMerge>,
     /// Entries that are archived.
     pub prunes: Vec<DefragPrune>,
+    /// Patterns that are compiled, or kept up with their sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<DefragPattern>,
     /// Entries that are alike and are left as they are.
     pub review: Vec<DefragPair>,
     /// What could have been merged or archived, and was not.

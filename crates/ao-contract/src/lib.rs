@@ -112,8 +112,8 @@ pub use curator_work::{
 pub use cycle::Cycle;
 pub use deferred::{DeferredRunner, DeferredRunners};
 pub use defrag::{
-    Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPrune, DefragStatus,
-    Oscillation, PruneRule,
+    Defrag, DefragKept, DefragMember, DefragMerge, DefragPair, DefragPattern, DefragPrune,
+    DefragStatus, DefragWithdrawn, Oscillation, PatternChange, PruneRule,
 };
 pub use dreamscape::{Connection, DreamScape, NamedBy, Reading, Sky, Topic, Weather, Wind};
 pub use duration::{DurationError, DurationText, format_duration, parse_duration};

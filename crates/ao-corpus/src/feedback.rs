@@ -247,6 +247,7 @@ fn line(entry: &Entry, taken: &Judgement<'_>, now: &str) -> Taken {
             Worth::Mentioned => Finite::new(REFERENCE),
         },
         origin: None,
+        sources: Vec::new(),
         extra: Extra::new(),
     }
 }

@@ -25,6 +25,7 @@ pub mod merge;
 mod names;
 pub mod passage;
 mod past;
+pub mod patterns;
 mod pending;
 mod pieces;
 mod promote;

@@ -20,6 +20,7 @@ use crate::index::{Facts, facts_of};
 use crate::lineage::{Found, Lineage};
 use crate::logs::Logs;
 use crate::past::Past;
+use crate::patterns::without_own;
 use crate::references::{Names, Wanted};
 use crate::tree::Tree;
 
@@ -236,7 +237,7 @@ pub fn referrers(
                 Ok(wanted.mentioned(queue.unwrap_or_default()))
             }
             Some(None) => Ok(BTreeSet::new()),
-            Some(Some(entry)) => Ok(wanted.mentioned(&text(entry.document.bytes()))),
+            Some(Some(entry)) => Ok(mentioned(&wanted, &file.path, entry.document.bytes())),
             None => {
                 let bytes = files.read_up_to(file, REFERRING_BYTES_MAX);
                 let bytes = bytes.map_err(|why| format!("{} {why}", ao_tree::shown(&file.path)))?;
@@ -245,7 +246,7 @@ pub fn referrers(
                     Some(past) => {
                         Ok(wanted.mentioned(&Logs::log_until(&text(&bytes), past.until())))
                     }
-                    None => Ok(wanted.mentioned(&text(&bytes))),
+                    None => Ok(mentioned(&wanted, &file.path, &bytes)),
                 }
             }
         }
@@ -262,6 +263,16 @@ pub fn referrers(
         }
     }
     Ok(Ok(found))
+}
+
+/// Whom a file mentions. What a pattern was compiled from is no reference: it would keep its sources for ever.
+fn mentioned(wanted: &Wanted, path: &str, bytes: &[u8]) -> BTreeSet<usize> {
+    let text = text(bytes);
+    let is_pattern = Kind::of(path) == Some(Kind::Pattern);
+    match is_pattern.then(|| without_own(&text)).flatten() {
+        Some(rest) => wanted.mentioned(&rest),
+        None => wanted.mentioned(&text),
+    }
 }
 
 fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {

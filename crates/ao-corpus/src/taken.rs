@@ -33,6 +33,8 @@ pub enum LedgerError {
 pub struct Ledger {
     /// The entry that each went into.
     taken: HashMap<(TakenFrom, String), String>,
+    /// The patterns that were compiled, in the order of the files.
+    patterns: Vec<Taken>,
     /// The files as they are, malformed lines and all.
     files: BTreeMap<String, Vec<u8>>,
     fresh: BTreeMap<String, Vec<Taken>>,
@@ -81,6 +83,9 @@ impl Ledger {
         // A line that cannot be read stays in the file and says nothing.
         let lines = bytes.split(|byte| *byte == b'\n');
         for taken in lines.filter_map(|line| serde_json::from_slice::<Taken>(line).ok()) {
+            if taken.from == TakenFrom::Patterns {
+                self.patterns.push(taken.clone());
+            }
             self.taken.insert((taken.from, taken.key), taken.entry);
         }
         self.files.insert(path, bytes);
@@ -91,11 +96,17 @@ impl Ledger {
         self.taken.get(&(from, key.to_owned())).map(String::as_str)
     }
 
+    /// The patterns that were compiled so far.
+    pub(crate) fn patterns(&self) -> &[Taken] {
+        &self.patterns
+    }
+
     pub fn add(&mut self, taken: Taken) {
         let name = match taken.from {
             TakenFrom::Citations => "citations",
             TakenFrom::Feedback => "feedback",
             TakenFrom::Harvest => "harvest",
+            TakenFrom::Patterns => "patterns",
         };
         let month = taken.at.get(..7).filter(|month| is_month(month)).unwrap_or("undated");
         let path = format!("{FOLDER}/{name}-{month}.jsonl");
@@ -139,7 +150,7 @@ pub(crate) fn log_of(from: TakenFrom) -> Option<&'static str> {
     match from {
         TakenFrom::Citations => Some(CITATIONS),
         TakenFrom::Feedback => Some(FEEDBACK),
-        TakenFrom::Harvest => None,
+        TakenFrom::Harvest | TakenFrom::Patterns => None,
     }
 }
 

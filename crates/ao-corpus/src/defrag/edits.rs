@@ -87,6 +87,15 @@ impl Reasons {
         self.join(successor, path);
     }
 
+    /// The page of a pattern, which is made together with some other files.
+    pub(super) fn compiled(&mut self, page: &str, why: &str, sources: &[String], with: &[&String]) {
+        self.because(page, why.to_owned());
+        self.sources.entry(page.to_owned()).or_default().extend(sources.iter().cloned());
+        for other in with {
+            self.join(other, page);
+        }
+    }
+
     fn because(&mut self, path: &str, why: String) {
         self.why.entry(path.to_owned()).or_default().push(why);
     }

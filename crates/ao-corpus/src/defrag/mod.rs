@@ -4,6 +4,7 @@
 mod dedup;
 mod drift;
 mod edits;
+mod patterns;
 mod pruning;
 mod rewriting;
 mod round;
@@ -33,6 +34,7 @@ pub struct Parts {
     pub dedup: bool,
     pub prune: bool,
     pub sweep: bool,
+    pub patterns: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +111,12 @@ pub fn plan(
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);
     }
+    let ledger;
+    if parts.patterns {
+        tell("Looking for what learnings say alike.");
+        ledger = patterns::compile_into((agents, past), &mut tree, &mut report, &mut reasons);
+        aside.extend(&ledger);
+    }
     for (path, why) in fixed {
         if Kind::of(path).is_some() && !report.kept.iter().any(|kept| kept.path == *path) {
             report.kept.push(kept(path, why.clone()));
@@ -140,6 +148,11 @@ impl Plan {
             leave(&prune.path, why);
             false
         });
+        report.patterns.retain(|pattern| {
+            let Some(why) = held.get(&pattern.path) else { return true };
+            leave(&pattern.path, why);
+            false
+        });
         report.kept.extend(left);
     }
 }
@@ -151,6 +164,7 @@ fn empty() -> Defrag {
         as_of: None,
         merges: Vec::new(),
         prunes: Vec::new(),
+        patterns: Vec::new(),
         review: Vec::new(),
         kept: Vec::new(),
         oscillations: Vec::new(),

@@ -8,6 +8,7 @@ use crate::corpus::{Entry, Kind};
 use crate::document::Form;
 use crate::files::{in_parallel, read_one, read_one_past};
 use crate::past::Past;
+use crate::patterns::is_compiled;
 use crate::references::{Names, Wanted, rewrite as rewrite_text};
 use crate::tree::Tree;
 
@@ -102,7 +103,8 @@ fn rewrite_entry(
 ) -> Option<(Entry, BTreeSet<String>)> {
     let entry = tree.entry(path)?;
     let document = &entry.document;
-    if document.is_pinned() || document.doubt().is_some() {
+    // A page that was compiled is brought up to date as a whole.
+    if document.is_pinned() || document.doubt().is_some() || is_compiled(&entry) {
         return None;
     }
     let text = std::str::from_utf8(document.bytes()).ok()?;

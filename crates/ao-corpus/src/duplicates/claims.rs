@@ -50,13 +50,13 @@ const SELF: u64 = 1;
 
 /// One word of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
+pub(crate) struct Word {
     /// Lower case, without the signs around it.
-    text: String,
+    pub(crate) text: String,
     /// What it is compared by: a hash of its stem, or of itself where it is a name.
-    key: u64,
+    pub(crate) key: u64,
     /// Written as a name or as code.
-    is_name: bool,
+    pub(crate) is_name: bool,
 }
 
 /// What an entry claims, piece by piece.
@@ -162,7 +162,8 @@ fn is_aside_heading(heading: &str) -> bool {
     ASIDE.iter().any(|aside| bare.eq_ignore_ascii_case(aside))
 }
 
-fn words_of(text: &str, shape: Shape) -> Vec<Word> {
+/// The words of a piece of text.
+pub(crate) fn words_of(text: &str, shape: Shape) -> Vec<Word> {
     // A mark is a word, so that a word in its place stands for it; its number is no number.
     let (mark, text) = match shape {
         Shape::Item => (Some(MARK), &text[item_mark(text)..]),
@@ -402,7 +403,7 @@ fn flip(old: &[Word], new: &[Word]) -> Option<String> {
 }
 
 /// The numbers of one side, with their units where these are written to them.
-fn measures(side: &[Word]) -> Vec<String> {
+pub(crate) fn measures(side: &[Word]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (at, word) in side.iter().enumerate() {
         if !has_number(word) {

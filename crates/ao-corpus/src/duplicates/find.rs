@@ -70,7 +70,7 @@ pub(super) struct Looked {
 }
 
 /// What of an entry is compared.
-pub(super) fn features_of(entry: &Entry) -> Features {
+pub(crate) fn features_of(entry: &Entry) -> Features {
     let document = &entry.document;
     let title = document.text("title");
     let summary = document.text("summary");

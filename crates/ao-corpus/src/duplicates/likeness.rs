@@ -14,7 +14,7 @@ pub struct Likeness {
 }
 
 impl Likeness {
-    pub(super) fn of(one: &Features, other: &Features) -> Self {
+    pub(crate) fn of(one: &Features, other: &Features) -> Self {
         Self {
             stems: overlap(&one.stems, &other.stems),
             pairs: overlap(&one.pairs, &other.pairs),

@@ -18,13 +18,18 @@ mod vocabulary;
 mod wander;
 
 pub use claims::{Apart, Claims, Verdict};
+pub(crate) use claims::{Word, measures, words_of};
 pub use features::{Features, overlap};
+pub(crate) use features::{hash, mix};
+pub(crate) use find::features_of;
 pub use find::{Cluster, Duplicates, Finder, Member, Pair};
 pub use guards::guards;
 pub use likeness::Likeness;
 pub use near::{Beside, Difference, likeness};
 pub use rank::{Rank, UTILITY_PARTS};
-pub(crate) use vocabulary::is_colour;
+pub(crate) use vocabulary::{
+    are_opposites, is_colour, is_negation, is_retraction, is_spelled_number, is_times, is_weak,
+};
 
 /// Entries of which both hold are merged, if they claim the same.
 pub const MERGE_STEMS_MIN: f64 = 0.7;

@@ -111,27 +111,27 @@ impl Sets {
 }
 
 /// Words in lower case, as [`super::claims`] cuts them.
-pub(super) fn is_negation(word: &str) -> bool {
+pub(crate) fn is_negation(word: &str) -> bool {
     SETS.negations.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
 }
 
-pub(super) fn is_weak(word: &str) -> bool {
+pub(crate) fn is_weak(word: &str) -> bool {
     SETS.weak.contains(word)
 }
 
-pub(super) fn is_retraction(word: &str) -> bool {
+pub(crate) fn is_retraction(word: &str) -> bool {
     SETS.retractions.contains(word)
 }
 
-pub(super) fn is_spelled_number(word: &str) -> bool {
+pub(crate) fn is_spelled_number(word: &str) -> bool {
     SETS.numbers.contains(word)
 }
 
-pub(super) fn is_times(word: &str) -> bool {
+pub(crate) fn is_times(word: &str) -> bool {
     SETS.times.contains(word)
 }
 
-pub(super) fn is_unit(word: &str) -> bool {
+pub(crate) fn is_unit(word: &str) -> bool {
     SETS.units.contains(word)
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn is_colour(word: &str) -> bool {
 /// Prefixes that make the opposite of a word.
 const TURNING: [&str; 8] = ["un", "in", "im", "ir", "dis", "non", "de", "mis"];
 
-pub(super) fn are_opposites(one: &str, other: &str) -> bool {
+pub(crate) fn are_opposites(one: &str, other: &str) -> bool {
     let (first, second) = (words::stem(one), words::stem(other));
     let is_known = SETS.opposites.get(&first).is_some_and(|against| against.contains(&second));
     let turns = |long: &str, short: &str| {

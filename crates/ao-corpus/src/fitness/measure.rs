@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use crate::corpus::{Entry, Kind};
 use crate::document::{Document, sections};
+use crate::patterns::is_compiled;
 
 /// So many entries that are neither good nor bad are counted with every corpus.
 pub const PRIOR_ENTRIES: f64 = 20.0;
@@ -32,6 +33,8 @@ pub(super) fn is_measured(entry: &Entry, as_of: Option<Date>) -> bool {
     matches!(entry.kind, Learning | Finding | Pattern | Pending)
         && !entry.document.is_hidden()
         && !is_later
+        // All that it says is said by its sources, which are counted.
+        && !is_compiled(entry)
 }
 
 /// Entries, with copies of one another together.

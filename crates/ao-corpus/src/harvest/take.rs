@@ -119,6 +119,7 @@ impl Taker<'_> {
             at: self.settings.now.to_owned(),
             reward: None,
             origin: Some(origin),
+            sources: Vec::new(),
             extra: Extra::new(),
         });
         let harvested = Harvested {

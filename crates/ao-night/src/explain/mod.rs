@@ -7,6 +7,7 @@ mod alter;
 mod certificates;
 mod feedback;
 mod merging;
+mod patterns;
 mod pending;
 mod pruning;
 mod scene;
@@ -27,6 +28,7 @@ pub enum Rule {
     Feedback,
     Merge,
     Prune,
+    Pattern,
 }
 
 impl Rule {
@@ -36,6 +38,7 @@ impl Rule {
             Self::Feedback => "feedback",
             Self::Merge => "merge",
             Self::Prune => "prune",
+            Self::Pattern => "pattern",
         }
     }
 }
@@ -131,5 +134,6 @@ pub fn explain(scene: &Scene, path: &str, told: &str) -> Result<Explained, Strin
     rulings.extend(feedback::ruling(scene, &thought, path));
     rulings.push(merging::ruling(scene, &thought, path)?);
     rulings.push(pruning::ruling(scene, &thought, path)?);
+    rulings.extend(patterns::ruling(scene, &thought, path)?);
     Ok(Explained { rulings, deed: thought.deed(told), refused: thought.fixed.get(path).cloned() })
 }

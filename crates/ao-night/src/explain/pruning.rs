@@ -74,7 +74,10 @@ fn verdict(thought: &Thought, path: &str) -> &'static str {
 
 /// The corpus as the rule finds it: what is merged is merged.
 fn before_pruning(scene: &Scene) -> Result<Tree, String> {
-    Ok(scene.think_of(&[], Parts { prune: false, sweep: false, ..PARTS })?.plan.tree)
+    Ok(scene
+        .think_of(&[], Parts { prune: false, sweep: false, patterns: false, ..PARTS })?
+        .plan
+        .tree)
 }
 
 fn who_refers(

@@ -73,6 +73,10 @@ impl Scene {
         })
     }
 
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
     }

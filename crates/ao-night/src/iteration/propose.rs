@@ -22,7 +22,7 @@ use crate::held::Fixed;
 pub(crate) const TURNS_MAX: usize = 8;
 
 /// What a night looks for.
-pub(crate) const PARTS: Parts = Parts { dedup: true, prune: true, sweep: true };
+pub(crate) const PARTS: Parts = Parts { dedup: true, prune: true, sweep: true, patterns: true };
 
 /// What an iteration would do.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use ao_contract::{
-    ChangeOp, ChangeStatus, Defrag, Extra, Finite, Harvested, Iteration, IterationStatus,
-    format_duration,
+    ChangeOp, ChangeStatus, Defrag, DefragPattern, Extra, Finite, Harvested, Iteration,
+    IterationStatus, PatternChange, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
@@ -179,11 +179,15 @@ pub(crate) fn rounded(value: f64) -> f64 {
 
 fn reduced(defrag: &Defrag, closing: &ao_contract::CloseLoop, edits: &[Edit]) -> Extra {
     let merged: usize = defrag.merges.iter().map(|merge| merge.members.len()).sum();
+    let is_new = |pattern: &&DefragPattern| pattern.change == PatternChange::Compiled;
+    let compiled = defrag.patterns.iter().filter(is_new).count();
     let changes: Vec<Value> = edits.iter().take(LISTED_MAX).map(change).collect();
     object(json!({
         "deduped": merged,
         "merges": defrag.merges.len(),
         "pruned": defrag.prunes.len(),
+        "compiled": (compiled > 0).then_some(compiled),
+        "patterns": (!defrag.patterns.is_empty()).then_some(&defrag.patterns),
         "promoted": closing.promoted,
         "known": closing.known,
         "kept_pending": closing.kept,

@@ -136,6 +136,7 @@ impl Run<'_> {
         if is_committed {
             report.merges.clear();
             report.prunes.clear();
+            report.patterns.clear();
             report.status = DefragStatus::NothingToDo;
         }
         let note = format!(

@@ -72,6 +72,7 @@ mod night_settled;
 mod night_time;
 mod notify;
 mod packet;
+mod patterns;
 mod prune;
 mod receipts;
 mod receipts_crash;

@@ -23,10 +23,11 @@ use crate::failure::Failure;
 use crate::printer::{self, Printer, Stream};
 use crate::repo::{Repo, Writer};
 
-/// Merge copies, archive what is expired or superseded, and find what goes back and forth
+/// Merge copies, archive what is expired or superseded, compile patterns, and find what goes back and forth
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
-#[command(after_help = "With none of --dedup, --prune and --oscillation-sweep all three are done.
+#[command(
+    after_help = "With none of --dedup, --prune, --patterns and --oscillation-sweep all four are done.
 
 Nothing is changed before it was shown and agreed to: on a terminal ao asks, elsewhere --yes
 agrees beforehand, and without it the changes are only shown. Each merge and each prune has a
@@ -37,7 +38,8 @@ Examples:
   ao defrag                            show everything, ask, then do it
   ao defrag --dedup --yes              merge copies without asking
   ao --json defrag --prune             what would be archived, and why
-  ao defrag --explain 2026-04-01-copy  one merge or prune, with its certificate")]
+  ao defrag --explain 2026-04-01-copy  one merge or prune, with its certificate"
+)]
 pub(crate) struct Arguments {
     /// Merge entries that are copies of each other
     #[arg(long)]
@@ -45,6 +47,9 @@ pub(crate) struct Arguments {
     /// Archive findings past their term, and entries that another one replaced
     #[arg(long)]
     prune: bool,
+    /// Compile patterns from learnings that say the same, and keep up those that were compiled
+    #[arg(long)]
+    patterns: bool,
     /// List targets of improvement cycles whose results go back and forth
     #[arg(long)]
     oscillation_sweep: bool,
@@ -63,11 +68,12 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn parts(&self) -> Parts {
-        let is_all = !self.dedup && !self.prune && !self.oscillation_sweep;
+        let is_all = !self.dedup && !self.prune && !self.patterns && !self.oscillation_sweep;
         Parts {
             dedup: self.dedup || is_all,
             prune: self.prune || is_all,
             sweep: self.oscillation_sweep || is_all,
+            patterns: self.patterns || is_all,
         }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn text(report: &Defrag, preview: Option<&Preview>) -> String {
     }
     merges(&mut text, report);
     prunes(&mut text, report);
+    patterns(&mut text, report);
     alike(&mut text, report);
     kept(&mut text, report);
     oscillations(&mut text, report);
@@ -71,6 +72,19 @@ fn prunes(text: &mut String, report: &Defrag) {
         );
     }
     more(text, report.prunes.len(), "prunes");
+}
+
+fn patterns(text: &mut String, report: &Defrag) {
+    for pattern in report.patterns.iter().take(LISTED_MAX) {
+        let _ = writeln!(
+            text,
+            "{} {}  {}",
+            paint(GOOD, "pattern"),
+            shown(&pattern.path),
+            paint(FAINT, &shown(&pattern.why))
+        );
+    }
+    more(text, report.patterns.len(), "patterns");
 }
 
 fn alike(text: &mut String, report: &Defrag) {

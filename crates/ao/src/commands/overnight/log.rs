@@ -56,7 +56,12 @@ pub(crate) fn run(
 fn write_one(text: &mut String, night: &Night) {
     let line = &night.line;
     let files = format!("+{} ~{} -{}", line.added, line.changed, line.deleted);
-    let words = [("deduped", "merged"), ("pruned", "pruned"), ("promoted", "promoted")];
+    let words = [
+        ("deduped", "merged"),
+        ("pruned", "pruned"),
+        ("promoted", "promoted"),
+        ("compiled", "patterns compiled"),
+    ];
     let entries: Vec<String> = words
         .iter()
         .filter_map(|(key, word)| Some((night.reduced(key).filter(|count| *count > 0)?, word)))

@@ -62,6 +62,7 @@ impl Night {
             "merged": self.reduced("deduped"),
             "pruned": self.reduced("pruned"),
             "promoted": self.reduced("promoted"),
+            "compiled": self.reduced("compiled"),
             "fitness_before": self.fitness_before(),
             "fitness_after": self.fitness_after(),
             "taken_back_by": self.taken_back_by,

@@ -182,6 +182,7 @@ fn fate(fate: &Fate) -> (&'static str, Option<&str>) {
 fn examples(told: &Tonight) -> Value {
     let mut merges = Vec::new();
     let mut prunes = Vec::new();
+    let mut patterns = Vec::new();
     if let Some(defrag) = &told.defrag {
         for merge in defrag.merges.iter().take(EXAMPLES) {
             let members: Vec<&String> = merge.members.iter().map(|member| &member.path).collect();
@@ -190,6 +191,11 @@ fn examples(told: &Tonight) -> Value {
         }
         for prune in defrag.prunes.iter().take(EXAMPLES) {
             prunes.push(json!({ "path": prune.path, "reason": prune.reason }));
+        }
+        for pattern in defrag.patterns.iter().take(EXAMPLES) {
+            patterns.push(
+                json!({ "path": pattern.path, "change": pattern.change, "reason": pattern.why }),
+            );
         }
     }
     let promoted = told.closing.iter().flat_map(|closing| &closing.pending);
@@ -201,7 +207,7 @@ fn examples(told: &Tonight) -> Value {
     let taken: Vec<Value> = taken
         .map(|one| json!({ "path": one.path, "from": format!("{}:{}", one.repo, one.original_path) }))
         .collect();
-    json!({ "merges": merges, "prunes": prunes, "promotions": promotions, "harvested": taken })
+    json!({ "merges": merges, "prunes": prunes, "patterns": patterns, "promotions": promotions, "harvested": taken })
 }
 
 fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String {
@@ -271,9 +277,13 @@ fn loop_text(told: &Tonight, text: &mut String) {
     };
     let examples = examples(told);
     let word = |value: &Value| shown(value.as_str().unwrap_or_default());
-    for (kind, key) in
-        [("merges", "into"), ("prunes", "path"), ("promotions", "path"), ("harvested", "path")]
-    {
+    for (kind, key) in [
+        ("merges", "into"),
+        ("prunes", "path"),
+        ("patterns", "path"),
+        ("promotions", "path"),
+        ("harvested", "path"),
+    ] {
         for one in examples[kind].as_array().into_iter().flatten() {
             let why = if kind == "harvested" { &one["from"] } else { &one["reason"] };
             let _ = writeln!(text, "    {kind:<11}{}: {}", word(&one[key]), word(why));
