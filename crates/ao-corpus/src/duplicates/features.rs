@@ -70,7 +70,7 @@ pub fn overlap(one: &[u32], other: &[u32]) -> f64 {
     ratio
 }
 
-pub(super) fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hash = HASH_START;
     for byte in bytes {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(HASH_STEP);
@@ -79,7 +79,7 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// Spreads what differs in a few bits over all of them.
-pub(super) fn mix(mut value: u64) -> u64 {
+pub(crate) fn mix(mut value: u64) -> u64 {
     value = (value ^ (value >> 32)).wrapping_mul(MIX);
     value = (value ^ (value >> 29)).wrapping_mul(MIX);
     value ^ (value >> 32)

@@ -17,14 +17,16 @@ mod sketch;
 mod vocabulary;
 mod wander;
 
+pub(crate) use claims::is_aside_heading;
 pub use claims::{Apart, Claims, Verdict};
 pub use features::{Features, overlap};
+pub(crate) use features::{hash, mix};
 pub use find::{Cluster, Duplicates, Finder, Member, Pair};
 pub use guards::guards;
 pub use likeness::Likeness;
 pub use near::{Beside, Difference, likeness};
 pub use rank::{Rank, UTILITY_PARTS};
-pub(crate) use vocabulary::is_colour;
+pub(crate) use vocabulary::{are_opposites, is_colour, is_negation, is_unit, may_be_opposite};
 
 /// Entries of which both hold are merged, if they claim the same.
 pub const MERGE_STEMS_MIN: f64 = 0.7;

@@ -109,7 +109,7 @@ impl Sets {
 }
 
 /// Words in lower case, as [`super::claims`] cuts them.
-pub(super) fn is_negation(word: &str) -> bool {
+pub(crate) fn is_negation(word: &str) -> bool {
     SETS.negations.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
 }
 
@@ -129,7 +129,7 @@ pub(super) fn is_times(word: &str) -> bool {
     SETS.times.contains(word)
 }
 
-pub(super) fn is_unit(word: &str) -> bool {
+pub(crate) fn is_unit(word: &str) -> bool {
     SETS.units.contains(word)
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn is_colour(word: &str) -> bool {
 /// Prefixes that make the opposite of a word.
 const TURNING: [&str; 8] = ["un", "in", "im", "ir", "dis", "non", "de", "mis"];
 
-pub(super) fn are_opposites(one: &str, other: &str) -> bool {
+pub(crate) fn are_opposites(one: &str, other: &str) -> bool {
     let (first, second) = (words::stem(one), words::stem(other));
     let is_known = SETS.opposites.get(&first).is_some_and(|against| against.contains(&second));
     let turns = |long: &str, short: &str| {
@@ -149,6 +149,12 @@ pub(super) fn are_opposites(one: &str, other: &str) -> bool {
         rest.into_iter().any(|rest| words::stem(rest.trim_start_matches('-')) == short)
     };
     is_known || turns(one, &second) || turns(other, &first)
+}
+
+/// Whether a word may be the opposite of another one.
+pub(crate) fn may_be_opposite(word: &str) -> bool {
+    let is_turned = || TURNING.iter().any(|prefix| word.starts_with(prefix));
+    SETS.opposites.contains_key(&words::stem(word)) || is_turned()
 }
 
 #[cfg(test)]
