@@ -76,8 +76,8 @@ pub(super) fn find(corpus: &Corpus) -> Vec<Found> {
     found
 }
 
-/// How many statements there are, for those who want to compare all pairs.
-pub(super) fn every_statement(corpus: &Corpus) -> Vec<String> {
+/// Every sentence that claims something, as it is written.
+pub fn every_statement(corpus: &Corpus) -> Vec<String> {
     let newest = corpus.newest();
     let mut all = Vec::new();
     for (place, entry) in corpus.entries.iter().enumerate() {

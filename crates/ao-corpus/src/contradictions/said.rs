@@ -48,9 +48,8 @@ pub(super) enum Place {
 /// Whether an entry has a say: what is hidden, past its term, dealt with or a warning by itself has not.
 pub(super) fn has_a_say(entry: &Entry, newest: Option<Date>) -> bool {
     let document = &entry.document;
-    let is_kind =
-        matches!(entry.kind, Kind::Learning | Kind::Pattern | Kind::Knowledge | Kind::Wiki)
-            || entry.is_open_finding();
+    let is_kind = matches!(entry.kind, Kind::Learning | Kind::Pattern | Kind::Knowledge)
+        || entry.is_open_finding();
     is_kind
         && document.form() == Form::Markdown
         && document.doubt().is_none()

@@ -160,6 +160,7 @@ impl Key {
             metrics_health: found.metrics_health,
             retrieval_live,
             retrieval_absent,
+            contradictions: found.contradictions,
             dreamscape: found.dreamscape,
             extra: ao_contract::Extra::new(),
         }
@@ -175,5 +176,6 @@ pub(crate) struct Found {
     pub(crate) defrag: ao_contract::Defrag,
     pub(crate) metrics_health: ao_contract::MetricsHealth,
     pub(crate) bench: Result<ao_contract::RetrievalBench, String>,
+    pub(crate) contradictions: ao_contract::Contradictions,
     pub(crate) dreamscape: ao_contract::DreamScape,
 }
