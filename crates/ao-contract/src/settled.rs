@@ -50,8 +50,8 @@ pub struct Settled {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieval_absent: Option<String>,
     /// What of the corpus contradicts itself.
-    #[serde(default)]
-    pub contradictions: Contradictions,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradictions: Option<Contradictions>,
     /// The corpus as a landscape.
     pub dreamscape: DreamScape,
     /// Fields that `ao` does not know. They are kept.

@@ -126,7 +126,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         counts.entries = run.and_then(|run| run.inputs.entries);
         counts.pending = Some(kept.close_loop.pending.len() as u64);
         told.estimate = estimate(&past, &|receipt| receipt.work.unchanged_since.is_some());
-        told.contradictions = Some(kept.contradictions.open);
+        told.contradictions = kept.contradictions.map(|found| found.open);
         told.unchanged_since = Some(kept.run_id);
         return Ok(Tonight { counts, ..told });
     }

@@ -160,7 +160,7 @@ impl Run<'_> {
         let done = if let Some(kept) = &self.kept {
             Some(Ok(Healthy {
                 health: kept.metrics_health.clone(),
-                contradictions: Ok(kept.contradictions.clone()),
+                contradictions: Ok(kept.contradictions.clone().unwrap_or_default()),
                 measured: None,
                 survey: None,
             }))
