@@ -26,6 +26,7 @@ mod closing;
 mod confidence;
 mod config;
 mod conflict;
+mod contradiction;
 mod corroboration;
 mod council;
 mod curator;
@@ -94,6 +95,9 @@ pub use config::{
     SchedulerMode, Tier, TrustConfig, UndoConfig, unknown_keys,
 };
 pub use conflict::{Conflict, Conflicts};
+pub use contradiction::{
+    Contradiction, ContradictionKind, ContradictionSide, Contradictions, Keep, Ruling,
+};
 pub use corroboration::{
     Corroboration, NotCounted, PacketCorroboration, PacketProbe, Support, SupportKind,
 };

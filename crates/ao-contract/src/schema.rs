@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::{
     BriefingFallback, CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config,
-    Conflicts, CouncilPacket, CuratorEvent, CuratorJob, CuratorLearnings, CuratorLint,
-    CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits, EventLine,
-    EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine, Iteration,
-    KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket, NextWork,
-    NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt, ReceiptHead,
-    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
-    WarnOnlyBudget,
+    Conflicts, Contradictions, CouncilPacket, CuratorEvent, CuratorJob, CuratorLearnings,
+    CuratorLint, CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits,
+    EventLine, EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine,
+    Iteration, KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket,
+    NextWork, NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt,
+    ReceiptHead, Record, RetrievalBench, Ruling, RunNow, RunnerReport, SacredScopes, Settled,
+    Summary, Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,11 +92,13 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 52] = [
+const FORMATS: [Format; 54] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
     format!("settled", Settled, Ao),
+    format!("contradictions", Contradictions, Ao),
+    format!("ruling", Ruling, Ao),
     format!("knowledge-brief", KnowledgeBrief, Ao),
     format!("briefing-fallback", BriefingFallback, Ao),
     format!("iteration", Iteration, Ao),

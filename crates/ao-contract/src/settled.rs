@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
-use crate::{CloseLoop, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench, SchemaVersion};
+use crate::{
+    CloseLoop, Contradictions, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench,
+    SchemaVersion,
+};
 
 /// What the last night that had nothing to do found out, kept for the next one. It holds only as
 /// long as everything in it that identifies the corpus and the program is still so. It may be
@@ -46,6 +49,9 @@ pub struct Settled {
     /// Why nothing could be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieval_absent: Option<String>,
+    /// What of the corpus contradicts itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradictions: Option<Contradictions>,
     /// The corpus as a landscape.
     pub dreamscape: DreamScape,
     /// Fields that `ao` does not know. They are kept.

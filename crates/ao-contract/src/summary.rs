@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::pattern::UTC;
 use crate::{
-    DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket, Open, ReadError, Step,
-    Synthesis, Yield, read,
+    Contradictions, DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket, Open,
+    ReadError, Step, Synthesis, Yield, read,
 };
 
 /// The two versions of the report.
@@ -152,6 +152,9 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DreamScape>")]
     pub dreamscape: Option<Extra>,
+    /// What of the corpus contradicts itself, and is put to a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradictions: Option<Contradictions>,
     /// What failed softly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Vec<String>>,

@@ -108,6 +108,18 @@ impl Files {
         Ok(self)
     }
 
+    /// Lists one folder of `root` by its path; none if it is not there.
+    pub fn list_beneath(root: &Path, path: &str) -> io::Result<Self> {
+        let mut files = Self { disk: Disk::open(root)?, found: Vec::new(), left: Vec::new() };
+        match files.open_beneath(path) {
+            Ok(dir) => files.walk(&dir, path, 0)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => files.leave(path, format!("cannot be opened: {error}")),
+        }
+        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
     fn open_beneath(&self, path: &str) -> io::Result<<Disk as Fs>::Dir> {
         let names = path.split('/').filter(|name| !name.is_empty());
         names

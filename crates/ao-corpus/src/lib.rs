@@ -8,6 +8,7 @@ pub mod brief;
 pub mod certificate;
 mod check;
 mod closing;
+pub mod contradictions;
 mod corpus;
 pub mod defrag;
 mod document;

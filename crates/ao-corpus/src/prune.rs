@@ -178,6 +178,11 @@ fn ttl(entry: &Entry) -> Option<i64> {
     (days > 0.0 && days <= TTL_DAYS_MAX).then_some(days as i64)
 }
 
+/// Whether an entry is past a term that it sets itself.
+pub(crate) fn is_expired(entry: &Entry, now: Option<Date>) -> bool {
+    entry.kind == Kind::Finding && ttl(entry).is_some() && expired(entry, now).0.holds
+}
+
 /// Whether a finding is past its term, and the reason if so; where that cannot be known it is not.
 fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
     let unknown =

@@ -82,6 +82,8 @@ pub struct Tonight {
     pub defrag: Option<Defrag>,
     pub closing: Option<CloseLoop>,
     pub harvest: Option<Harvest>,
+    /// How many contradictions would be put to a person.
+    pub contradictions: Option<u64>,
     /// Whether more waits to be harvested than one iteration takes.
     pub has_more: bool,
     pub estimate: Option<Estimate>,
@@ -115,6 +117,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         defrag: None,
         closing: None,
         harvest: None,
+        contradictions: None,
         has_more: false,
         estimate: None,
     };
@@ -123,6 +126,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         counts.entries = run.and_then(|run| run.inputs.entries);
         counts.pending = Some(kept.close_loop.pending.len() as u64);
         told.estimate = estimate(&past, &|receipt| receipt.work.unchanged_since.is_some());
+        told.contradictions = kept.contradictions.map(|found| found.open);
         told.unchanged_since = Some(kept.run_id);
         return Ok(Tonight { counts, ..told });
     }
@@ -155,6 +159,8 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         told.harvest.as_ref().is_some_and(|harvest| harvest.harvested.len() >= HARVESTED_MAX);
     told.closing = Some(proposal.closing.report(status, None));
     told.edits = proposal.edits().to_vec();
+    let found = crate::run::contradictions(&work.agents, &proposal.corpus, &told.edits)?;
+    told.contradictions = Some(found.open);
     told.defrag = Some(proposal.plan.report);
     Ok(Tonight { counts, ..told })
 }

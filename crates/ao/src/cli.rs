@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
-    retrieval_bench, runners, schema, search, show, tree, vault,
+    retrieval_bench, rule, runners, schema, search, show, tree, vault,
 };
 use crate::failure::Failure;
 use crate::printer::{self, Printer};
@@ -79,6 +79,8 @@ enum Command {
     /// Turn what was learned and used into knowledge
     #[command(subcommand)]
     Flywheel(flywheel::Command),
+    /// Rule about entries that contradict each other
+    Rule(rule::Arguments),
     /// Bring in what other repositories learned
     Harvest(harvest::Arguments),
     /// Consolidate the knowledge overnight, and read in the morning what became of it
@@ -164,6 +166,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         Command::Defrag(arguments) => defrag::run(&arguments, global, printer),
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
+        Command::Rule(arguments) => rule::run(&arguments, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),

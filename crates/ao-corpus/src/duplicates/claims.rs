@@ -157,7 +157,7 @@ impl Claims {
     }
 }
 
-fn is_aside_heading(heading: &str) -> bool {
+pub(crate) fn is_aside_heading(heading: &str) -> bool {
     let bare = heading.trim_matches(|c: char| c == '#' || c == ':' || c.is_whitespace());
     ASIDE.iter().any(|aside| bare.eq_ignore_ascii_case(aside))
 }

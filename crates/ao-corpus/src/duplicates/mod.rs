@@ -17,6 +17,7 @@ mod sketch;
 mod vocabulary;
 mod wander;
 
+pub(crate) use claims::is_aside_heading;
 pub use claims::{Apart, Claims, Verdict};
 pub(crate) use claims::{Word, measures, words_of};
 pub use features::{Features, overlap};
@@ -28,7 +29,8 @@ pub use likeness::Likeness;
 pub use near::{Beside, Difference, likeness};
 pub use rank::{Rank, UTILITY_PARTS};
 pub(crate) use vocabulary::{
-    are_opposites, is_colour, is_negation, is_retraction, is_spelled_number, is_times, is_weak,
+    are_opposites, is_colour, is_negation, is_retraction, is_spelled_number, is_times, is_unit,
+    is_weak, may_be_opposite,
 };
 
 /// Entries of which both hold are merged, if they claim the same.

@@ -153,6 +153,12 @@ pub(crate) fn are_opposites(one: &str, other: &str) -> bool {
     is_known || turns(one, &second) || turns(other, &first)
 }
 
+/// Whether a word may be the opposite of another one.
+pub(crate) fn may_be_opposite(word: &str) -> bool {
+    let is_turned = || TURNING.iter().any(|prefix| word.starts_with(prefix));
+    SETS.opposites.contains_key(&words::stem(word)) || is_turned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

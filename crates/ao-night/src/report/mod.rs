@@ -9,6 +9,7 @@
 
 mod block;
 mod changes;
+mod contradictions;
 mod council;
 mod degraded;
 mod facts;
@@ -68,6 +69,7 @@ fn blocks(facts: &Facts<'_>) -> Vec<Block> {
         worth::long_haul,
         ran::section,
         packets::section,
+        contradictions::section,
         council::section,
         degraded::section,
         moves::first,

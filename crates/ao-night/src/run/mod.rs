@@ -41,6 +41,7 @@ use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::Looked;
 pub(crate) use plan::step_names;
+pub(crate) use steps::contradictions;
 
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;
@@ -183,6 +184,8 @@ struct Run<'a> {
     is_recovered: bool,
     packets: Vec<MorningPacket>,
     diff: Option<String>,
+    /// What a run that only shows would have changed.
+    shown: Vec<ao_tree::Edit>,
     /// What is kept of it.
     keeping: Keeping,
     receipts: Receipts,
@@ -270,6 +273,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         stored_bytes: earlier.stored_bytes,
         closing: None,
         defrag: None,
+        shown: Vec::new(),
         last: None,
         survey: None,
         kept: None,

@@ -71,6 +71,7 @@ pub(super) fn planned(
         briefing: None,
         council: None,
         dreamscape: None,
+        contradictions: None,
         degraded: None,
         yields: None,
         long_haul: None,

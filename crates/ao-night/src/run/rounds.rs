@@ -165,6 +165,7 @@ impl Run<'_> {
         let preview = self.work.door.preview(proposal.edits().to_vec());
         let preview = preview.map_err(|error| Stopped::Failed(error.to_string()))?;
         self.diff = Some(preview.diffs.iter().map(ao_tree::FileDiff::unified).collect());
+        self.shown = proposal.edits().to_vec();
         ending.committed = Some(false);
         ending.notes.push("a dry run: nothing was committed".into());
         self.see_uncommitted(proposal);

@@ -1,13 +1,16 @@
 //! The steps after the loop: what the corpus is like now, and what to do first in the morning.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ao_contract::{
-    CloseLoop, DefragStatus, Extra, KnowledgeBrief, MetricsHealth, RetrievalBench, RunStage,
-    StepName, StepStatus,
+    CloseLoop, Contradictions, DefragStatus, Extra, KnowledgeBrief, MetricsHealth, RetrievalBench,
+    RunStage, StepName, StepStatus,
 };
+use ao_corpus::contradictions::{Cards, Rulings};
 use ao_corpus::health::{Told, health};
 use ao_corpus::{Corpus, Logs, SEARCHED};
+use ao_tree::Edit;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -156,12 +159,18 @@ impl Run<'_> {
     fn health_step(&mut self) -> Result<(), Stopped> {
         let name = StepName::MetricsHealth;
         let done = if let Some(kept) = &self.kept {
-            Some(Ok(Healthy { health: kept.metrics_health.clone(), measured: None, survey: None }))
+            Some(Ok(Healthy {
+                health: kept.metrics_health.clone(),
+                contradictions: Ok(kept.contradictions.clone().unwrap_or_default()),
+                measured: None,
+                survey: None,
+            }))
         } else {
             let known = self.last.clone();
-            self.work_on(&name, move |work| healthy(work, known))?
+            let shown = std::mem::take(&mut self.shown);
+            self.work_on(&name, move |work| healthy(work, known, &shown))?
         };
-        let Healthy { health, measured, survey } = match done {
+        let Healthy { health, contradictions, measured, survey } = match done {
             None => return Ok(()),
             Some(Ok(done)) => done,
             Some(Err(why)) => {
@@ -171,6 +180,13 @@ impl Run<'_> {
         };
         self.last = measured;
         self.survey = survey;
+        match contradictions {
+            Ok(found) => self.summary.contradictions = Some(found),
+            Err(why) => {
+                self.log(&format!("contradictions could not be looked for: {why}"));
+                self.degraded.push("contradictions".into());
+            }
+        }
         self.summary.metrics_health = object(&health);
         let note = self.carried(format!("fitness {}", health.fitness.composite.get()));
         let file = ("metrics_health", "metrics-health.json");
@@ -280,12 +296,13 @@ pub(super) fn object(value: &impl Serialize) -> Option<Extra> {
 /// What one reading of the corpus tells.
 struct Healthy {
     health: MetricsHealth,
+    contradictions: Result<Contradictions, String>,
     measured: Option<Measured>,
     /// For the landscape.
     survey: Option<Survey>,
 }
 
-fn healthy(work: &Work, known: Option<Measured>) -> Result<Healthy, String> {
+fn healthy(work: &Work, known: Option<Measured>, shown: &[Edit]) -> Result<Healthy, String> {
     let text = |error: std::io::Error| error.to_string();
     let corpus = Arc::new(Corpus::read(&work.agents, &SEARCHED).map_err(text)?);
     let logs = Logs::read(&work.agents).map_err(text)?;
@@ -296,7 +313,23 @@ fn healthy(work: &Work, known: Option<Measured>) -> Result<Healthy, String> {
     for entry in &corpus.entries {
         survey.add(entry);
     }
-    Ok(Healthy { health, measured: Some(measured), survey: Some(survey) })
+    let contradictions = contradictions(&work.agents, &corpus, shown);
+    Ok(Healthy { health, contradictions, measured: Some(measured), survey: Some(survey) })
+}
+
+/// What contradicts itself once these edits are made. Nothing is decided: that is for a person to do.
+pub(crate) fn contradictions(
+    agents: &Path,
+    corpus: &Corpus,
+    edits: &[Edit],
+) -> Result<Contradictions, String> {
+    let rulings = Rulings::read(agents).map_err(|error| error.to_string())?;
+    let cards = if edits.is_empty() {
+        Cards::of(corpus, &rulings)
+    } else {
+        Cards::of(&corpus.after(edits), &rulings)
+    };
+    Ok(cards.report())
 }
 
 pub(super) fn brief(work: &Work, goal: &str) -> Result<KnowledgeBrief, String> {

@@ -123,6 +123,7 @@ impl Run<'_> {
             defrag: self.defrag.clone()?,
             metrics_health: ao_contract::read(&read(&self.summary.metrics_health)?).ok()?,
             bench: measured.bench.clone(),
+            contradictions: Some(self.summary.contradictions.clone()?),
             dreamscape: ao_contract::read(&read(&self.summary.dreamscape)?).ok()?,
         })
     }

@@ -109,7 +109,8 @@ pub(crate) fn holding(state: &Path, key: &Key, print: &Print, clock: Clock) -> O
     // A clock that was set back since: the times of files can come again.
     let is_later = (clock.now)() >= looked_at;
     let is_same = settled.fingerprint == print.hash && settled.entries == print.entries;
-    (is_later && is_same && key.is_of(&settled)).then_some(settled)
+    let is_whole = settled.contradictions.is_some();
+    (is_later && is_same && is_whole && key.is_of(&settled)).then_some(settled)
 }
 
 fn read(state: &Path) -> Option<Settled> {
@@ -160,6 +161,7 @@ impl Key {
             metrics_health: found.metrics_health,
             retrieval_live,
             retrieval_absent,
+            contradictions: found.contradictions,
             dreamscape: found.dreamscape,
             extra: ao_contract::Extra::new(),
         }
@@ -175,5 +177,6 @@ pub(crate) struct Found {
     pub(crate) defrag: ao_contract::Defrag,
     pub(crate) metrics_health: ao_contract::MetricsHealth,
     pub(crate) bench: Result<ao_contract::RetrievalBench, String>,
+    pub(crate) contradictions: Option<ao_contract::Contradictions>,
     pub(crate) dreamscape: ao_contract::DreamScape,
 }

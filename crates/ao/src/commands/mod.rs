@@ -15,6 +15,7 @@ pub(crate) mod notify;
 pub(crate) mod overnight;
 mod proposal;
 pub(crate) mod retrieval_bench;
+pub(crate) mod rule;
 pub(crate) mod runners;
 pub(crate) mod schema;
 pub(crate) mod search;

@@ -1,0 +1,276 @@
+//! From entries to pairs of sentences that cannot both hold, without comparing all pairs.
+//!
+//! A statement is found again by what it is about: its words as a sum of hashes, and the same sum without a word
+//! that could be another one (what is done, what is said of it, what is chosen). Statements that claim something
+//! else of the same thing meet in one of these sums. Most statements meet nobody.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::compare::{CHOICE_WORDS_MAX, Difference, compare, may_be_another};
+use super::lexicon::GENERIC;
+use super::said::{self, Context, Place, are_of_one_lineage, each_sentence, has_a_say};
+use super::statement::{LabelKind, Place as Part, Statement, statements};
+use super::tokens::{Token, tokens};
+use crate::corpus::{Corpus, Entry};
+use crate::duplicates::mix;
+use crate::files::in_parallel;
+
+/// So many claims about one thing are compared with each other.
+const CROWD_MAX: usize = 64;
+/// A claim that many entries repeat is put against another so many times.
+const REPEATED_MAX: usize = 3;
+/// Contradictions that are looked for at once.
+const FOUND_MAX: usize = 1_000;
+/// Room for a sentence.
+const WORDS_USUAL: usize = 32;
+/// Tells sums of all words from sums that leave something out.
+const LEFT_OUT: u64 = 0x5bd1_e995;
+
+/// Two sentences that cannot both hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The place of the entry in the corpus, and its sentence.
+    pub(super) one: (usize, String),
+    pub(super) other: (usize, String),
+    pub(super) difference: Difference,
+}
+
+/// A statement where it stands.
+struct Said {
+    entry: usize,
+    place: Place,
+    heading: Option<String>,
+    /// Which of the statements of its sentence.
+    nth: usize,
+    /// What it says, as a hash: two that say the same in the same words have the same.
+    form: u64,
+    sums: Vec<Sum>,
+}
+
+/// Under which a statement can be met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Sum {
+    sum: u64,
+    /// What was left out is known to have another side. Of two that meet, one must.
+    is_known: bool,
+}
+
+pub(super) fn find(corpus: &Corpus) -> Vec<Found> {
+    let newest = corpus.newest();
+    let places: Vec<usize> = (0..corpus.entries.len()).collect();
+    let listen = |place: &usize| {
+        let entry = &corpus.entries[*place];
+        if has_a_say(entry, newest) { said_by(*place, entry) } else { Vec::new() }
+    };
+    let said: Vec<Said> = in_parallel(&places, listen).into_iter().flatten().collect();
+    let forms = forms(&said);
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (one, other) in meetings(&said, &forms) {
+        put_together(corpus, &said, (&forms[one], &forms[other]), &mut seen, &mut found);
+        if found.len() >= FOUND_MAX {
+            break;
+        }
+    }
+    found
+}
+
+/// Every sentence that claims something, as it is written.
+pub fn every_statement(corpus: &Corpus) -> Vec<String> {
+    let newest = corpus.newest();
+    let mut all = Vec::new();
+    for (place, entry) in corpus.entries.iter().enumerate() {
+        if has_a_say(entry, newest) {
+            let said = said_by(place, entry);
+            let text =
+                |said: Said| said::sentence_at(entry, &said.place).map(|text| text.into_owned());
+            all.extend(said.into_iter().filter_map(text));
+        }
+    }
+    all
+}
+
+fn said_by(place: usize, entry: &Arc<Entry>) -> Vec<Said> {
+    let mut all = Vec::new();
+    each_sentence(entry, |at, sentence, heading| {
+        let mut words: Vec<Token> = Vec::with_capacity(WORDS_USUAL);
+        tokens(sentence, &mut words);
+        for (nth, statement) in statements(sentence, &words).iter().enumerate() {
+            let heading = heading.map(str::to_owned);
+            let (place_of, sums) = (at.clone(), sums(statement));
+            all.push(Said {
+                entry: place,
+                place: place_of,
+                heading,
+                nth,
+                form: form(statement),
+                sums,
+            });
+        }
+    });
+    all
+}
+
+/// What a statement says, in one number.
+fn form(statement: &Statement) -> u64 {
+    let mut form = mix(sum(&statement.keys()) ^ u64::from(statement.is_denied));
+    for (quantity, _) in &statement.values {
+        form = mix(form ^ quantity.value.to_bits() ^ ((quantity.bound as u64) << 3));
+    }
+    if let Some((_, at, is_later)) = statement.order {
+        let first = statement.content[..at].iter().map(|content| content.key).collect::<Vec<_>>();
+        form = mix(form ^ sum(&first) ^ u64::from(is_later));
+    }
+    form
+}
+
+fn sum(keys: &[u32]) -> u64 {
+    keys.iter().fold(0, |sum, key| sum.wrapping_add(mix(u64::from(*key))))
+}
+
+fn sums(statement: &Statement) -> Vec<Sum> {
+    let all = sum(&statement.keys());
+    let mut sums = vec![Sum { sum: all, is_known: true }];
+    let content = &statement.content;
+    for (at, word) in content.iter().enumerate() {
+        let may_differ = matches!(word.place, Part::Deed | Part::Predicate)
+            || word.label == Some(LabelKind::Claim)
+            || word.is_chosen;
+        if !may_differ {
+            continue;
+        }
+        let is_known = may_be_another(statement, word);
+        let most = if word.is_chosen { CHOICE_WORDS_MAX } else { 1 };
+        let mut rest = all;
+        for gone in content[at..].iter().take(most) {
+            rest = rest.wrapping_sub(mix(u64::from(gone.key)));
+            // Nothing in common is no subject.
+            if rest != 0 {
+                sums.push(Sum { sum: rest ^ LEFT_OUT, is_known });
+            }
+        }
+    }
+    sums
+}
+
+/// Statements of one form: they are compared once.
+type Form = Vec<usize>;
+
+fn forms(said: &[Said]) -> Vec<Form> {
+    let mut order: Vec<(u64, usize)> =
+        said.iter().enumerate().map(|(at, one)| (one.form, at)).collect();
+    order.sort_unstable();
+    let mut forms: Vec<Form> = order
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|same| same.iter().map(|(_, at)| *at).collect())
+        .collect();
+    // In the order of the corpus, whatever the hashes are.
+    forms.sort_unstable_by_key(|form| form[0]);
+    forms
+}
+
+/// The pairs of forms that share a sum.
+fn meetings(said: &[Said], forms: &[Form]) -> Vec<(usize, usize)> {
+    let mut sums: Vec<(u64, usize, bool)> = Vec::with_capacity(3 * forms.len());
+    for (at, form) in forms.iter().enumerate() {
+        sums.extend(said[form[0]].sums.iter().map(|sum| (sum.sum, at, sum.is_known)));
+    }
+    sums.sort_unstable();
+    let mut pairs = Vec::new();
+    for crowd in sums.chunk_by(|one, other| one.0 == other.0) {
+        let crowd = &crowd[..crowd.len().min(CROWD_MAX)];
+        for (at, (_, one, is_known)) in crowd.iter().enumerate() {
+            let others = crowd[at + 1..]
+                .iter()
+                .filter(|(_, other, known)| (*is_known || *known) && one != other);
+            pairs.extend(others.map(|(_, other, _)| (*one, *other)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+type Seen = BTreeSet<(usize, usize, String, String)>;
+
+fn put_together(
+    corpus: &Corpus,
+    said: &[Said],
+    (one, other): (&Form, &Form),
+    seen: &mut Seen,
+    found: &mut Vec<Found>,
+) {
+    let Some(difference) = apart(corpus, &said[one[0]], &said[other[0]]) else { return };
+    let mut count = 0;
+    for first in one {
+        for second in other {
+            let (first, second) = (&said[*first], &said[*second]);
+            if first.entry == second.entry || !may_meet(corpus, first, second) {
+                continue;
+            }
+            let (ours, theirs) = (difference.ours.clone(), difference.theirs.clone());
+            // A title and a sentence of one entry that say the same are one claim.
+            let key = if first.entry < second.entry {
+                (first.entry, second.entry, ours, theirs)
+            } else {
+                (second.entry, first.entry, theirs, ours)
+            };
+            let is_new = seen.insert(key);
+            if let (true, Some(first), Some(second)) =
+                (is_new, quoted(corpus, first), quoted(corpus, second))
+            {
+                found.push(Found { one: first, other: second, difference: difference.clone() });
+                count += 1;
+            }
+            if count >= REPEATED_MAX {
+                return;
+            }
+        }
+    }
+}
+
+fn quoted(corpus: &Corpus, said: &Said) -> Option<(usize, String)> {
+    let text = said::sentence_at(&corpus.entries[said.entry], &said.place)?;
+    Some((said.entry, text.split_whitespace().collect::<Vec<_>>().join(" ")))
+}
+
+/// Reads both sentences again, and lays what they say side by side.
+fn apart(corpus: &Corpus, one: &Said, other: &Said) -> Option<Difference> {
+    with_statement(corpus, one, |first| {
+        with_statement(corpus, other, |second| compare(first, second))
+    })
+}
+
+fn with_statement<T>(
+    corpus: &Corpus,
+    said: &Said,
+    then: impl FnOnce(&Statement) -> Option<T>,
+) -> Option<T> {
+    let sentence = said::sentence_at(&corpus.entries[said.entry], &said.place)?;
+    let mut words = Vec::new();
+    tokens(&sentence, &mut words);
+    let all = statements(&sentence, &words);
+    then(all.get(said.nth)?)
+}
+
+/// Whether what stands around two sentences lets them be about one thing.
+fn may_meet(corpus: &Corpus, one: &Said, other: &Said) -> bool {
+    let (first, second) = (&corpus.entries[one.entry], &corpus.entries[other.entry]);
+    if are_of_one_lineage(first, second) {
+        return false;
+    }
+    let shared = with_statement(corpus, one, |statement| {
+        let keys = statement.keys();
+        // By itself it must say what it is about.
+        let is_specific =
+            statement.content.iter().any(|c| !c.token.sense.is(GENERIC) && c.label.is_none());
+        Some((keys.len() > 1 && is_specific && !statement.is_about_it, keys))
+    });
+    let Some((is_told, keys)) = shared else { return false };
+    Context::of(first, one.heading.as_deref()).may_meet(
+        &Context::of(second, other.heading.as_deref()),
+        &keys,
+        is_told,
+    )
+}

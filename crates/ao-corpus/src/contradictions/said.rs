@@ -1,0 +1,207 @@
+//! The sentences of an entry that may claim something, and what they are said about.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+
+use super::lexicon::{GENERIC, SCOPE, SURROUNDINGS};
+use super::tokens::{SENTENCE_BYTES_MAX, Token, tokens};
+use crate::corpus::{Entry, Kind};
+use crate::document::Form;
+use crate::duplicates::is_aside_heading;
+use crate::pieces::{Shape, item_mark, pieces, sentences};
+use crate::prune::is_expired;
+
+/// Sentences of one entry that are looked at.
+const SENTENCES_MAX: usize = 400;
+/// Fields of the header that say something in a sentence.
+const FIELDS: [&str; 3] = ["title", "summary", "pattern"];
+/// Fields that say what an entry is about. Two that say different things are about different things.
+const ABOUT: [&str; 8] = [
+    "scope",
+    "applies_to",
+    "component",
+    "platform",
+    "service",
+    "project",
+    "language",
+    "environment",
+];
+/// Fields by which an entry names another that it came from or replaced.
+const LINEAGE: [&str; 7] = [
+    "merged_from",
+    "supersedes",
+    "superseded_by",
+    "promoted_from",
+    "promoted_to",
+    "derived_from",
+    "replaces",
+];
+
+/// Where a sentence stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    Field(&'static str),
+    Body(Range<usize>),
+}
+
+/// Whether an entry has a say: what is hidden, past its term, dealt with or a warning by itself has not.
+pub(super) fn has_a_say(entry: &Entry, newest: Option<Date>) -> bool {
+    let document = &entry.document;
+    let is_kind = matches!(entry.kind, Kind::Learning | Kind::Pattern | Kind::Knowledge)
+        || entry.is_open_finding();
+    is_kind
+        && document.form() == Form::Markdown
+        && document.doubt().is_none()
+        && !document.is_hidden()
+        && !is_anti_pattern(entry)
+        && !is_expired(entry, newest)
+}
+
+fn is_anti_pattern(entry: &Entry) -> bool {
+    entry.document.text("maturity").is_some_and(|word| word.eq_ignore_ascii_case("anti-pattern"))
+}
+
+/// Calls `each` with the sentences of an entry: those of its header, then those of its body. What stands under
+/// a heading that sets another scope is told with that heading.
+pub(super) fn each_sentence(entry: &Entry, mut each: impl FnMut(Place, &str, Option<&str>)) {
+    let document = &entry.document;
+    for key in FIELDS {
+        if let Some(text) = document.text(key).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
+            each(Place::Field(key), &text, None);
+        }
+    }
+    let body = document.body();
+    let (mut is_aside, mut heading, mut count) = (false, None, 0);
+    for piece in pieces(body) {
+        let text = &body[piece.span.clone()];
+        if piece.shape == Shape::Heading {
+            is_aside = is_aside_heading(text);
+            let is_title = piece.section == 1;
+            heading = (!is_title && sets_scope(text)).then_some(text);
+        }
+        if is_aside || matches!(piece.shape, Shape::Code | Shape::Row) || count > SENTENCES_MAX {
+            continue;
+        }
+        let mark = match piece.shape {
+            Shape::Item => item_mark(text),
+            Shape::Heading if piece.section == 1 => {
+                text.len() - text.trim_start_matches(['#', ' ']).len()
+            }
+            Shape::Heading => continue,
+            _ => 0,
+        };
+        let mut tell = |range: Range<usize>| {
+            count += 1;
+            if range.len() <= SENTENCE_BYTES_MAX {
+                let span = piece.span.start + range.start..piece.span.start + range.end;
+                each(Place::Body(span), &text[range], heading);
+            }
+        };
+        // A sentence of running text is cut already.
+        if piece.shape == Shape::Sentence {
+            tell(0..text.len());
+        } else {
+            for range in sentences(&text[mark..]) {
+                tell(mark + range.start..mark + range.end);
+            }
+        }
+    }
+}
+
+/// `## On macOS`, `## Version 2`.
+fn sets_scope(heading: &str) -> bool {
+    let mut words = Vec::new();
+    tokens(heading, &mut words);
+    let is_first = words.first().is_some_and(|word| word.sense.is(SCOPE));
+    is_first || words.iter().any(|word| word.sense.is(SURROUNDINGS) || word.number.is_some())
+}
+
+/// The sentence at a place, as it is written.
+pub(super) fn sentence_at<'a>(
+    entry: &'a Entry,
+    place: &Place,
+) -> Option<std::borrow::Cow<'a, str>> {
+    match place {
+        Place::Field(key) => entry.document.text(key),
+        Place::Body(span) => {
+            entry.document.body().get(span.clone()).map(std::borrow::Cow::Borrowed)
+        }
+    }
+}
+
+/// What an entry is about, as far as its title and its header say.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    /// Every word of the title.
+    title: Vec<u32>,
+    /// Those that tell one subject from another.
+    specific: Vec<u32>,
+    surroundings: Vec<u32>,
+    about: Vec<(usize, String)>,
+}
+
+impl Context {
+    pub(super) fn of(entry: &Entry, heading: Option<&str>) -> Self {
+        let mut context = Self::default();
+        let title = entry.document.title();
+        let mut words: Vec<Token> = Vec::new();
+        tokens(title.as_deref().unwrap_or_default(), &mut words);
+        let title: Vec<Token> = words.clone();
+        tokens(heading.unwrap_or_default(), &mut words);
+        for token in title.iter().filter(|token| token.sense.is_content()) {
+            context.title.push(token.sense.key);
+            if !token.sense.is(GENERIC) && token.number.is_none() {
+                context.specific.push(token.sense.key);
+            }
+        }
+        let surrounding = |token: &&Token| token.sense.is(SURROUNDINGS);
+        context.surroundings.extend(title.iter().filter(surrounding).map(|token| token.sense.key));
+        context
+            .surroundings
+            .extend(words.iter().filter(|t| t.sense.is_content()).map(|t| t.sense.key));
+        for (at, key) in ABOUT.iter().enumerate() {
+            let said = entry.document.text(key);
+            context.about.extend(said.map(|text| (at, text.trim().to_lowercase())));
+        }
+        context
+    }
+
+    /// Whether two entries may speak of the same thing where their statements have these words in common.
+    pub(super) fn may_meet(&self, other: &Self, shared: &[u32], is_told: bool) -> bool {
+        let says_other = |(at, text): &(usize, String)| {
+            other.about.iter().any(|(there, other)| at == there && text != other)
+        };
+        if self.about.iter().any(says_other) {
+            return false;
+        }
+        let is_apart = |one: &Self, two: &Self| {
+            let is_known = |key: &&u32| two.surroundings.contains(key) || shared.contains(key);
+            !one.surroundings.iter().all(|key| is_known(&key))
+        };
+        if is_apart(self, other) || is_apart(other, self) {
+            return false;
+        }
+        is_told || self.has_title_like(other)
+    }
+
+    /// Where the statements alone do not say what they are about, the titles must.
+    fn has_title_like(&self, other: &Self) -> bool {
+        let is_specific = self.specific.iter().any(|key| other.specific.contains(key));
+        let shared = self.title.iter().filter(|key| other.title.contains(key)).count();
+        is_specific || 2 * shared > self.title.len().max(other.title.len())
+    }
+}
+
+/// Whether one of the two came from the other or replaced it.
+pub(super) fn are_of_one_lineage(one: &Entry, other: &Entry) -> bool {
+    let names = |entry: &Entry, named: &Entry| {
+        let id = named.document.text("id");
+        let is_named = |name: &str| {
+            let name = name.trim();
+            name.ends_with(named.name()) || name == named.stem() || id.as_deref() == Some(name)
+        };
+        LINEAGE.iter().any(|key| entry.document.texts(key).iter().any(|name| is_named(name)))
+    };
+    names(one, other) || names(other, one)
+}
