@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Extra, Finite, SchemaVersion};
+use crate::{Contradiction, Extra, Finite, SchemaVersion};
 
 /// What bears on a goal, within a number of tokens. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,9 @@ pub struct KnowledgeBrief {
     /// What it quotes, in the order of the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<BriefLine>,
+    /// What it quotes and another entry denies, with nobody having ruled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disputed: Vec<Contradiction>,
     /// Words of the goal that no entry has.
     pub missing: Vec<String>,
     /// Words of the goal that entries have, and no line of this brief.
@@ -61,6 +64,9 @@ pub struct BriefLine {
     /// The heading that it stands under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
+    /// The card of the dispute that it is one side of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disputed: Option<String>,
     /// The day of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,

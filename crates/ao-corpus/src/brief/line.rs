@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use ao_contract::{BriefLine, Extra};
+use ao_contract::{BriefLine, Contradiction, ContradictionSide, Extra};
 
 use crate::corpus::Entry;
 use crate::document::sections;
@@ -19,7 +19,11 @@ const LINES_MAX: usize = 12;
 const RULES: [&str; 4] = ["rule", "apply", "learned", "fix"];
 
 /// The best first.
-pub(super) fn lines_of(entry: &Entry, question: &Question) -> Vec<BriefLine> {
+pub(super) fn lines_of(
+    entry: &Entry,
+    question: &Question,
+    disputed: &[Contradiction],
+) -> Vec<BriefLine> {
     let body = entry.document.body();
     let stems: BTreeSet<&str> = question.stems().collect();
     let headings: Vec<&str> = sections(body).iter().map(|section| section.heading).collect();
@@ -46,6 +50,7 @@ pub(super) fn lines_of(entry: &Entry, question: &Question) -> Vec<BriefLine> {
     found.sort_by_key(|(order, ..)| *order);
     let line = |((_, _, start), heading, text): ((_, _, usize), &str, &str)| BriefLine {
         text: on_one_line(text),
+        disputed: card_of(entry, text, disputed),
         path: entry.path.clone(),
         line: line_number(entry, start),
         heading: Some(heading.to_owned()).filter(|heading| !heading.is_empty()),
@@ -53,6 +58,16 @@ pub(super) fn lines_of(entry: &Entry, question: &Question) -> Vec<BriefLine> {
         extra: Extra::new(),
     };
     found.into_iter().take(LINES_MAX).map(line).collect()
+}
+
+/// The card that a line of an entry is one side of.
+fn card_of(entry: &Entry, text: &str, disputed: &[Contradiction]) -> Option<String> {
+    let text = joined(text);
+    let says = |side: &ContradictionSide| {
+        side.path == entry.path
+            && (text.contains(&joined(&side.quote)) || joined(&side.quote).contains(&text))
+    };
+    disputed.iter().find(|card| says(&card.a) || says(&card.b)).map(|card| card.id.clone())
 }
 
 /// Where in its file a place of the body is, from 1.
@@ -65,8 +80,12 @@ fn line_number(entry: &Entry, start: usize) -> u64 {
     1 + memchr::memchr_iter(b'\n', &file[..before + start]).count() as u64
 }
 
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn on_one_line(text: &str) -> String {
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = joined(text);
     match text.char_indices().nth(LINE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

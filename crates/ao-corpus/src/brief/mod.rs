@@ -1,20 +1,28 @@
-//! What the corpus knows about a goal: the lines that bear on it, each with its file and line, and what is missing.
+//! What the corpus knows about a goal: the lines that bear on it, each with its file and line, what of it is disputed,
+//! and what is missing.
 
 mod line;
 mod page;
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::sync::Arc;
 
-use ao_contract::{BriefSource, Extra, Finite, KnowledgeBrief, SchemaVersion};
+use ao_contract::{
+    BriefSource, Contradiction, ContradictionSide, Extra, Finite, KnowledgeBrief, SchemaVersion,
+};
 
-use crate::corpus::Entry;
+use crate::contradictions::{self, Rulings};
+use crate::corpus::{Corpus, Entry};
 use crate::files::read_one;
 use crate::index::{Place, Question};
 use crate::lookup::{TOKEN_BYTES, tokens};
 use crate::search::{Asking, search};
 use line::lines_of;
 use page::Page;
+
+/// Among so many entries is looked for those that deny what a brief quotes.
+const OPPONENTS_MAX: usize = 64;
 
 /// Makes a brief of at most `tokens_max` tokens out of the best `entries`.
 pub fn brief(
@@ -28,7 +36,8 @@ pub fn brief(
         return Err("the goal has no word to look for".into());
     }
     let asked = place.ask(|index| {
-        let hits = search(index, &question, Asking { limit: entries, as_of: None })?;
+        let limit = entries.max(OPPONENTS_MAX);
+        let hits = search(index, &question, Asking { limit, as_of: None })?;
         let missing = words_where(&question, |stem| Ok(index.entries_with(stem)? == 0))?;
         Ok((hits, missing))
     });
@@ -38,11 +47,14 @@ pub fn brief(
         Entry::parse(path, bytes)?.ok()
     };
     // One that went since it was found is not quoted.
-    let found: Vec<(Entry, f64)> =
-        hits.iter().filter_map(|hit| Some((read(&hit.path)?, hit.score))).collect();
+    let mut found: Vec<(Arc<Entry>, f64)> =
+        hits.iter().filter_map(|hit| Some((Arc::new(read(&hit.path)?), hit.score))).collect();
+    let disputed = disputed(place, &found, entries)?;
+    found.truncate(entries);
     let mut page = Page::new(goal, tokens_max.saturating_mul(TOKEN_BYTES));
     page.missing(&missing);
-    page.fill(found.iter().map(|(entry, _)| lines_of(entry, &question)).collect());
+    page.disputed(&disputed);
+    page.fill(found.iter().map(|(entry, _)| lines_of(entry, &question, &disputed)).collect());
     let lines = page.lines();
     let quoted: BTreeSet<String> =
         lines.iter().flat_map(|line| crate::words::stems(&line.text)).collect();
@@ -50,7 +62,7 @@ pub fn brief(
     let Ok(mut unquoted) = words_where(&question, is_unquoted);
     unquoted.retain(|word| !missing.contains(word));
     let markdown = page.markdown(&unquoted);
-    let source = |(entry, score): &(Entry, f64)| {
+    let source = |(entry, score): &(Arc<Entry>, f64)| {
         let first = lines.iter().find(|line| line.path == entry.path)?;
         Some(BriefSource {
             path: entry.path.clone(),
@@ -66,11 +78,31 @@ pub fn brief(
         tokens: tokens(&markdown) as u64,
         sources: found.iter().filter_map(source).collect(),
         lines,
+        disputed,
         missing,
         unquoted,
         markdown,
         extra: Extra::new(),
     })
+}
+
+/// What the first of these entries say and another one denies. Who speaks about the same thing is found by the same
+/// question, so nobody else is looked at.
+fn disputed(
+    place: &Place,
+    found: &[(Arc<Entry>, f64)],
+    quoted: usize,
+) -> Result<Vec<Contradiction>, String> {
+    let mut entries: Vec<Arc<Entry>> = found.iter().map(|(entry, _)| Arc::clone(entry)).collect();
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    let corpus = Corpus { entries, left: Vec::new() };
+    let rulings = Rulings::read(&place.agents).map_err(|error| error.to_string())?;
+    let mut cards = contradictions::open(&corpus, &rulings);
+    let is_quoted = |side: &ContradictionSide| {
+        found.iter().take(quoted).any(|(entry, _)| entry.path == side.path)
+    };
+    cards.retain(|card| is_quoted(&card.a) || is_quoted(&card.b));
+    Ok(cards)
 }
 
 /// The words of a goal whose stems are so, each once and as it was written.

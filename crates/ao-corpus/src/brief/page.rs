@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ao_contract::BriefLine;
+use ao_contract::{BriefLine, Contradiction, ContradictionSide};
 
 use crate::lookup::one_line;
 
 /// This much of the room, one part in so many, is for what is told about the brief itself.
 const ASIDE_PARTS: usize = 3;
+/// A side of a dispute is quoted up to here.
+const QUOTE_CHARS_MAX: usize = 200;
 
 #[derive(Debug)]
 pub(super) struct Page {
@@ -51,6 +53,38 @@ impl Page {
         if !words.is_empty() {
             self.tell(&listed("\nNo entry has:", words));
         }
+    }
+
+    /// What is not agreed on, both sides; those that there is no room for are counted.
+    pub(super) fn disputed(&mut self, cards: &[Contradiction]) {
+        if cards.is_empty() {
+            return;
+        }
+        let head = "\nDisputed, and nobody has ruled (`ao rule`):\n";
+        let more = |left: usize| format!("- {left} more");
+        // The line that counts the rest has its place before any of them is told.
+        let reserve = head.len() + more(cards.len()).len() + 1;
+        let Some(room) = self.aside_room.checked_sub(self.aside.len() + reserve) else { return };
+        let mut told = String::new();
+        let mut left = cards.len();
+        for card in cards {
+            let side = |side: &ContradictionSide| {
+                let date = side.date.as_ref().map(|date| format!(", {date}"));
+                let quote = quoted(&cut(&side.quote));
+                format!("{quote} (`.agents/{}`{})", path(&side.path), date.unwrap_or_default())
+            };
+            let line = format!("- `{}`: {} against {}", card.id, side(&card.a), side(&card.b));
+            if told.len() + line.len() + 1 > room {
+                break;
+            }
+            told.push_str(&line);
+            told.push('\n');
+            left -= 1;
+        }
+        if left > 0 {
+            told.push_str(&more(left));
+        }
+        self.tell(&format!("{head}{}", told.trim_end()));
     }
 
     /// The best line of each entry, then the second of each, as long as there is room.
@@ -100,8 +134,18 @@ fn rendered(line: &BriefLine) -> String {
     if let Some(date) = &line.date {
         let _ = write!(told, ", {date}");
     }
+    if let Some(card) = &line.disputed {
+        let _ = write!(told, ", disputed: `{card}`");
+    }
     told.push_str(")\n");
     told
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(QUOTE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// In a span of code that nothing in the text ends.

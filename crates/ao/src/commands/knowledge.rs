@@ -21,8 +21,8 @@ pub(crate) enum Command {
 /// What the corpus knows about a goal, for whoever starts on it
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The brief quotes the lines that bear on the goal, each with its file and line, and names the words of the
-goal that no entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
+    after_help = "The brief quotes the lines that bear on the goal, each with its file and line, names what of it
+is disputed, and the words of the goal that no entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
 
 Examples:
   ao knowledge brief --goal 'fewer flaky tests'

@@ -85,3 +85,30 @@ fn a_brief_is_made_of_lines_that_fit() {
         assert!(file.lines().nth(at - 1).unwrap().contains(first), "{line} in {file}");
     }
 }
+
+/// Both sides of what is disputed are named, until somebody rules.
+#[test]
+fn a_brief_names_what_is_disputed() {
+    let repo = TestRepo::new();
+    let learning = |says: &str| {
+        format!("---\ntype: learning\n---\n# Learning: The upload client\n\n## Rule\n\n{says}\n")
+    };
+    repo.write("learnings/2026-04-01-a.md", &learning("The upload client timeout is 30 seconds."));
+    repo.write("learnings/2026-04-02-b.md", &learning("The upload client timeout is 5 minutes."));
+    let brief = || {
+        let asked = ["--json", "knowledge", "brief", "--goal", "upload client timeout"];
+        repo.run(&asked).expect(0).json()
+    };
+    let told = brief();
+    let card = &told["disputed"][0];
+    let id = card["id"].as_str().unwrap_or_else(|| panic!("{told:#}"));
+    assert_eq!(card["a"]["path"], "learnings/2026-04-01-a.md", "{told:#}");
+    assert_eq!(told["lines"][0]["disputed"], id, "{told:#}");
+    let markdown = told["markdown"].as_str().unwrap();
+    assert!(markdown.contains("Disputed, and nobody has ruled"), "{markdown}");
+    assert!(markdown.contains("`The upload client timeout is 5 minutes.`"), "{markdown}");
+    repo.run(&["rule", id, "--keep", "both", "--why", "two clients"]).expect(0);
+    let told = brief();
+    assert!(told.get("disputed").is_none(), "{told:#}");
+    assert!(!told["markdown"].as_str().unwrap().contains("Disputed"), "{told:#}");
+}
