@@ -5,7 +5,7 @@
 //! of them has more words, it says more about the same; where each has words of its own, these stand against each
 //! other, unless the entries around them use the words of both.
 
-use super::statement::{STEMS_MIN, Statement};
+use super::statement::{Details, STEMS_MIN, Statement};
 use crate::check::{Bound, Check, Side};
 use crate::duplicates::{are_opposites, is_negation};
 
@@ -89,6 +89,9 @@ impl Agreement {
     }
 }
 
+/// Two statements with what only they are asked for.
+type Sides<'a> = ((&'a Statement, &'a Details), (&'a Statement, &'a Details));
+
 /// Where two statements about the same thing claim something else.
 fn parts(one: &Statement, other: &Statement) -> Option<String> {
     if one.is_negative != other.is_negative {
@@ -100,38 +103,39 @@ fn parts(one: &Statement, other: &Statement) -> Option<String> {
     if one.retractions != other.retractions {
         return Some("one takes something back".into());
     }
+    let (ours, theirs) = (one.details(), other.details());
     let apart = |ours: &std::collections::BTreeSet<u64>,
                  theirs: &std::collections::BTreeSet<u64>| {
         ours.difference(theirs).next().is_some() && theirs.difference(ours).next().is_some()
     };
-    if apart(&one.names, &other.names) {
+    if apart(&ours.names, &theirs.names) {
         return Some("they name different things".into());
     }
-    let ours = one.words.difference(&other.words).filter(|word| !is_negation(word));
-    for word in ours {
-        let theirs = other.words.difference(&one.words).filter(|word| !is_negation(word));
-        for against in theirs {
-            if are_opposites(word, against) && !is_turned_round(one, other, [word, against]) {
+    let sides = ((one, &ours), (other, &theirs));
+    for word in ours.words.difference(&theirs.words).filter(|word| !is_negation(word)) {
+        let others = theirs.words.difference(&ours.words).filter(|word| !is_negation(word));
+        for against in others {
+            if are_opposites(word, against) && !is_turned_round(sides, [word, against]) {
                 return Some(format!("`{word}` against `{against}`"));
             }
         }
     }
     if one.is_certain || other.is_certain {
-        crossed(one, other).map(|pivot| format!("the sides of `{pivot}` are exchanged"))
+        crossed(sides).map(|pivot| format!("the sides of `{pivot}` are exchanged"))
     } else {
         Some("neither claims anything beyond doubt".into())
     }
 }
 
 /// "This before that" and "that after this" are the same.
-fn is_turned_round(one: &Statement, other: &Statement, words: [&str; 2]) -> bool {
+fn is_turned_round((one, other): Sides<'_>, words: [&str; 2]) -> bool {
     let is_pair = matches!(words, ["before", "after"] | ["after", "before"]);
-    let behind = |statement: &Statement, word: &str| {
-        statement.behind.iter().find(|(pivot, _)| *pivot == word).map(|(_, stems)| stems.clone())
+    let behind = |details: &Details, word: &str| {
+        details.behind.iter().find(|(pivot, _)| *pivot == word).map(|(_, stems)| stems.clone())
     };
-    let sides = (behind(one, words[0]), behind(other, words[1]));
+    let sides = (behind(one.1, words[0]), behind(other.1, words[1]));
     let (true, (Some(ours), Some(theirs))) = (is_pair, sides) else { return false };
-    is_crossed((one, &ours), (other, &theirs))
+    is_crossed((one.0, &ours), (other.0, &theirs))
 }
 
 /// Whether what stands behind a word in one statement stands before it in the other.
@@ -146,10 +150,10 @@ fn is_crossed(one: (&Statement, &[u64]), other: (&Statement, &[u64])) -> bool {
 }
 
 /// The word whose two sides are exchanged, as in "this over that" and "that over this".
-fn crossed(one: &Statement, other: &Statement) -> Option<&'static str> {
-    for (pivot, ours) in &one.behind {
-        let theirs = other.behind.iter().find(|(name, _)| name == pivot);
-        if theirs.is_some_and(|(_, theirs)| is_crossed((one, ours), (other, theirs))) {
+fn crossed((one, other): Sides<'_>) -> Option<&'static str> {
+    for (pivot, ours) in &one.1.behind {
+        let theirs = other.1.behind.iter().find(|(name, _)| name == pivot);
+        if theirs.is_some_and(|(_, theirs)| is_crossed((one.0, ours), (other.0, theirs))) {
             return Some(pivot);
         }
     }

@@ -1,14 +1,14 @@
 //! Which statements are worth comparing, without comparing all of them.
 //!
-//! Statements that say the same share most of their stems, and so some pairs of their rare ones. Each statement is
-//! listed under the pairs of its rarest stems, together with its numbers and whether it tells not to; those that meet
+//! Statements that say the same share most of their stems, and so some threes of their rare ones. Each statement is
+//! listed under the threes of its rarest stems, together with its numbers and whether it tells not to; those that meet
 //! in a list are compared.
 
 use super::statement::Statement;
 use crate::duplicates::mix;
 
-/// A statement is listed under the pairs of so many of its rarest stems.
-const RAREST: usize = 8;
+/// A statement is listed under the threes of so many of its rarest stems.
+const RAREST: usize = 7;
 /// A longer list is of words that everybody uses; it says nothing.
 const CROWD_MAX: usize = 64;
 
@@ -26,9 +26,11 @@ pub(super) fn meet(statements: &[&Statement]) -> Vec<(u32, u32)> {
         stems.truncate(RAREST);
         let signature = statement.signature();
         for (at, (_, one)) in stems.iter().enumerate() {
-            for (_, other) in &stems[at + 1..] {
-                let (low, high) = (one.min(other), one.max(other));
-                listed.push((mix(mix(signature ^ low) ^ high), place));
+            for (next, (_, two)) in stems.iter().enumerate().skip(at + 1) {
+                // The sum does not depend on the order.
+                let pair = mix(*one).wrapping_add(mix(*two));
+                let three = |last: &u64| mix(signature ^ pair.wrapping_add(mix(*last)));
+                listed.extend(stems[next + 1..].iter().map(|(_, last)| (three(last), place)));
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What a learning says in one sentence: its title, its rule, how it begins.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::vocabulary::{self, Heading};
 use crate::corpus::Entry;
@@ -17,6 +19,10 @@ const BYTES_MAX: usize = 400;
 const STEMS_MAX: usize = 24;
 /// Fewer stems say too little to be held against others.
 pub(super) const STEMS_MIN: usize = 3;
+/// So many words are remembered at once.
+const MET_MAX: usize = 1 << 15;
+/// The first sentence is in here, or is too long.
+const OPENING_BYTES_MAX: usize = 1024;
 /// No entry makes more statements than this.
 const STATEMENTS_MAX: usize = 6;
 /// Of a pattern, which says what it says in any of its sentences, so many are read.
@@ -31,11 +37,13 @@ const RULES: [&str; 12] = [
     "key takeaway",
     "recommendation",
     "what we learned",
-    "how to apply",
+    APPLIED,
     "principle",
     "pattern",
     "do this",
 ];
+/// What stands under this one is mostly a list of steps.
+const APPLIED: &str = "how to apply";
 /// Spelled numbers that mostly count nothing.
 const NO_COUNT: [&str; 6] = ["one", "first", "second", "last", "single", "third"];
 /// What stands behind one of these is the other side of what stands before it.
@@ -52,16 +60,21 @@ pub(super) struct Statement {
     pub(super) is_certain: bool,
     /// What it is about, sorted.
     pub(super) stems: Vec<u64>,
-    /// All words in lower case.
-    pub(super) words: BTreeSet<String>,
-    /// Names of programs, files and flags in it.
-    pub(super) names: BTreeSet<u64>,
     /// Whether it tells not to.
     pub(super) is_negative: bool,
     /// Its numbers, with their units.
     pub(super) numbers: Vec<String>,
     /// Words by which it takes something back.
     pub(super) retractions: BTreeSet<String>,
+}
+
+/// What only statements that are near to another one are asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Details {
+    /// All words in lower case.
+    pub(super) words: BTreeSet<String>,
+    /// Names of programs, files and flags in it.
+    pub(super) names: BTreeSet<u64>,
     /// For each pivot that it has once, the stems of the clause behind it.
     pub(super) behind: Vec<(&'static str, Vec<u64>)>,
 }
@@ -83,7 +96,8 @@ impl Statement {
             all.iter().filter(|w| is_times(&w.text) && w.text != "once").map(|w| w.text.clone()),
         );
         numbers.sort_unstable();
-        let mut stems: Vec<u64> = all.iter().flat_map(|word| stems_of(&word.text)).collect();
+        let mut stems: Vec<u64> =
+            all.iter().flat_map(|word| stems_of(&word.text).to_vec()).collect();
         stems.sort_unstable();
         stems.dedup();
         if !(STEMS_MIN..=STEMS_MAX).contains(&stems.len()) {
@@ -92,8 +106,6 @@ impl Statement {
         Some(Self {
             is_certain: true,
             stems,
-            words: all.iter().map(|word| word.text.clone()).collect(),
-            names: all.iter().filter(|word| is_program_name(word)).map(|word| word.key).collect(),
             is_negative: turned % 2 == 1,
             numbers,
             retractions: all
@@ -101,9 +113,17 @@ impl Statement {
                 .filter(|w| is_retraction(&w.text))
                 .map(|w| w.text.clone())
                 .collect(),
-            behind: behind(&text),
             text,
         })
+    }
+
+    pub(super) fn details(&self) -> Details {
+        let all = words_of(&self.text, Shape::Sentence);
+        Details {
+            words: all.iter().map(|word| word.text.clone()).collect(),
+            names: all.iter().filter(|word| is_program_name(word)).map(|word| word.key).collect(),
+            behind: behind(&self.text),
+        }
     }
 
     /// What two statements must have in common to be compared at all.
@@ -182,16 +202,31 @@ fn each_stem(word: &str, mut each: impl FnMut(String)) {
     });
 }
 
-fn stems_of(word: &str) -> Vec<u64> {
-    let mut found = Vec::new();
-    each_stem(word, |stem| found.push(hash(stem.as_bytes())));
-    found
+thread_local! {
+    /// Words that were met, with the hashes of their stems: texts repeat their words.
+    static MET: RefCell<HashMap<String, Rc<[u64]>>> = RefCell::new(HashMap::new());
+}
+
+fn stems_of(word: &str) -> Rc<[u64]> {
+    MET.with_borrow_mut(|met| {
+        if let Some(known) = met.get(word) {
+            return Rc::clone(known);
+        }
+        let mut found = Vec::new();
+        each_stem(word, |stem| found.push(hash(stem.as_bytes())));
+        let found: Rc<[u64]> = found.into();
+        if met.len() >= MET_MAX {
+            met.clear();
+        }
+        met.insert(word.to_owned(), Rc::clone(&found));
+        found
+    })
 }
 
 /// All stems of a whole text, sorted.
 pub(super) fn stems_of_text(text: &str) -> Vec<u64> {
     let mut found: Vec<u64> =
-        text.split_whitespace().flat_map(|word| stems_of(&word.to_lowercase())).collect();
+        text.split_whitespace().flat_map(|word| stems_of(&word.to_lowercase()).to_vec()).collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -208,7 +243,7 @@ fn behind(text: &str) -> Vec<(&'static str, Vec<u64>)> {
         }
         let mut stems = Vec::new();
         for token in &tokens[at + 1..] {
-            stems.extend(stems_of(&token.to_lowercase()));
+            stems.extend(stems_of(&token.to_lowercase()).iter());
             if token.ends_with([',', ';', ':', '.']) {
                 break;
             }
@@ -216,6 +251,11 @@ fn behind(text: &str) -> Vec<(&'static str, Vec<u64>)> {
         found.push((pivot, stems));
     }
     found
+}
+
+/// The beginning of a text.
+fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// What an entry says, the most telling first.
@@ -227,7 +267,7 @@ pub(super) fn statements(entry: &Entry) -> Vec<Statement> {
     let body = document.body();
     let parts = sections(body);
     texts.extend(parts.iter().filter(|part| is_rule(part)).filter_map(|part| only_rule(part)));
-    texts.extend(opening(&parts));
+    texts.extend(opening(&parts).filter(|text| !texts.contains(text)));
     let mut found: Vec<Statement> = title.into_iter().collect();
     for statement in texts.iter().filter_map(|text| Statement::of(text)) {
         if !found.iter().any(|known| known.stems == statement.stems) {
@@ -255,8 +295,10 @@ fn of_title(title: &str) -> Option<Statement> {
     let is_turned = title.split_whitespace().any(|word| is_turned(&word.to_lowercase()));
     let heading = if is_turned { Heading::Claim } else { vocabulary::heading(&found) };
     let is_certain = heading == Heading::Claim;
-    let statement = Statement::of(title).filter(|_| heading != Heading::Subject)?;
-    Some(Statement { is_certain, ..statement })
+    if heading == Heading::Subject {
+        return None;
+    }
+    Some(Statement { is_certain, ..Statement::of(title)? })
 }
 
 fn is_rule(section: &Section<'_>) -> bool {
@@ -266,18 +308,24 @@ fn is_rule(section: &Section<'_>) -> bool {
 
 /// The rule of a section: its first sentence, unless it is one of several steps.
 fn only_rule(section: &Section<'_>) -> Option<String> {
-    let found = pieces(section.text);
-    let items = found.iter().filter(|piece| piece.shape == Shape::Item).count();
+    let lines = || section.text.lines().filter(|line| !line.trim().is_empty());
+    let items = lines().filter(|line| item_mark(line) > 0).take(2).count();
+    let is_list = section.heading.trim_end_matches(':').eq_ignore_ascii_case(APPLIED);
+    if is_list && items > 0 && lines().take(2).count() > 1 {
+        return None;
+    }
+    let text = head(section.text, OPENING_BYTES_MAX);
+    let found = pieces(text);
     let first = found.iter().find(|piece| matches!(piece.shape, Shape::Sentence | Shape::Item))?;
-    let is_step = first.shape == Shape::Item && items > 1;
-    (!is_step).then(|| section.text[first.span.clone()].to_owned())
+    let is_step = items > 1 && first.shape == Shape::Item;
+    (!is_step).then(|| text[first.span.clone()].to_owned())
 }
 
 /// The first sentence of the text, behind lines such as `**ID**: L1`.
 fn opening(parts: &[Section<'_>]) -> Option<String> {
     let mut read = parts.iter().flat_map(|part| {
-        let found = pieces(part.text).into_iter();
-        found.map(|piece| (piece.shape, part.text[piece.span].to_owned()))
+        let text = head(part.text, OPENING_BYTES_MAX);
+        pieces(text).into_iter().map(move |piece| (piece.shape, text[piece.span].to_owned()))
     });
     let is_text = |(shape, text): &(Shape, String)| {
         *shape == Shape::Sentence && !text.starts_with("**") && !text.starts_with('>')
