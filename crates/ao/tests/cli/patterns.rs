@@ -333,6 +333,7 @@ fn a_source_that_was_merged_is_cited_under_its_new_name() {
     night.repo.write("learnings/2026-04-09-better.md", &format!("{twin}\n{long}\n"));
     let summary = sleep(&night);
     assert_eq!(summary["iterations"][0]["reduce"]["deduped"], 1, "{summary:#}");
+    assert_eq!(changes(&summary), changed("renamed"));
     let page = night.repo.read(PAGE);
     assert!(
         page.contains("- `learnings/2026-04-09-better.md`: ") && !page.contains(&path(2)),
