@@ -26,8 +26,15 @@ use crate::tree::Tree;
 
 /// What the operator and its caches keep is not knowledge; ledgers record entries, they do not refer
 /// to them.
-const NOT_REFERRING: [&str; 6] =
-    ["overnight/", "ao/index/", "evolve/", "pool/", "findings/registry.jsonl", ".git/"];
+const NOT_REFERRING: [&str; 7] = [
+    "overnight/",
+    "ao/index/",
+    "evolve/",
+    "pool/",
+    "findings/registry.jsonl",
+    ".git/",
+    "knowledge/taken/patterns-",
+];
 /// The citation log of some years.
 const REFERRING_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const TTL_DAYS_MAX: f64 = 100_000.0;

@@ -60,7 +60,9 @@ impl<'a> Lookup<'a> {
         if let Some((_, why)) = self.archived.iter().find(|(gone, _)| gone == path) {
             return Fate::Withdrawn(format!("archived: {}", plain(why)));
         }
-        if self.agents.is_some_and(|agents| agents.join(path).symlink_metadata().is_ok()) {
+        // What is there and cannot be read says nothing now; what this plan takes away is gone.
+        let is_there = |agents: &Path| agents.join(path).symlink_metadata().is_ok();
+        if self.tree.change(path).is_none() && self.agents.is_some_and(is_there) {
             return Fate::Unclear;
         }
         let Found::Entry { path: now, .. } = self.lineage().find(path) else {

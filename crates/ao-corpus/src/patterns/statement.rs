@@ -84,20 +84,13 @@ impl Statement {
     pub(super) fn of(text: &str) -> Option<Self> {
         let text = bare(text)?;
         let all = words_of(&text, Shape::Sentence);
-        let is_number = |word: &&Word| {
-            word.text.bytes().any(|byte| byte.is_ascii_digit())
-                || is_spelled_number(&word.text) && !NO_COUNT.contains(&word.text.as_str())
-                || is_times(&word.text) && word.text != "once"
-        };
-        let turned = all.iter().filter(|word| is_turned(&word.text)).count();
-        let counted: Vec<Word> = with_units(&all, is_number);
-        let mut numbers = measures(&counted);
-        numbers.extend(
-            all.iter().filter(|w| is_times(&w.text) && w.text != "once").map(|w| w.text.clone()),
-        );
+        let known: Vec<Rc<Known>> = all.iter().map(|word| known(&word.text)).collect();
+        let turned = known.iter().filter(|word| word.is_turned).count();
+        let mut numbers = measures(&with_units(&all, &known));
+        numbers.extend(all.iter().filter(|word| is_often(&word.text)).map(|w| w.text.clone()));
         numbers.sort_unstable();
         let mut stems: Vec<u64> =
-            all.iter().flat_map(|word| stems_of(&word.text).to_vec()).collect();
+            known.iter().flat_map(|word| word.stems.iter().copied()).collect();
         stems.sort_unstable();
         stems.dedup();
         if !(STEMS_MIN..=STEMS_MAX).contains(&stems.len()) {
@@ -164,16 +157,17 @@ fn is_turned(word: &str) -> bool {
     is_negation(word) || is_weak(word) || word.starts_with("non-") || vocabulary::turns(word)
 }
 
+/// `twice`, and not `once`, which mostly means "as soon as".
+fn is_often(word: &str) -> bool {
+    is_times(word) && word != "once"
+}
+
 /// Numbers, each with the word behind it, which may be its unit.
-fn with_units(all: &[Word], is_number: impl Fn(&&Word) -> bool) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
-    for (at, word) in all.iter().enumerate() {
-        let follows = at > 0 && is_number(&&all[at - 1]);
-        if is_number(&word) || follows && !is_spelled_number(&word.text) {
-            found.push(word.clone());
-        }
-    }
-    found
+fn with_units(all: &[Word], known: &[Rc<Known>]) -> Vec<Word> {
+    let is_number = |at: usize| known[at].is_number;
+    let is_unit = |at: usize| at > 0 && is_number(at - 1) && !is_spelled_number(&all[at].text);
+    let places = (0..all.len()).filter(|at| is_number(*at) || is_unit(*at));
+    places.map(|at| all[at].clone()).collect()
 }
 
 /// Whether a word is written as a name; a capital letter in a title is none.
@@ -202,31 +196,51 @@ fn each_stem(word: &str, mut each: impl FnMut(String)) {
     });
 }
 
-thread_local! {
-    /// Words that were met, with the hashes of their stems: texts repeat their words.
-    static MET: RefCell<HashMap<String, Rc<[u64]>>> = RefCell::new(HashMap::new());
+/// What there is to know of a word by itself.
+#[derive(Debug)]
+struct Known {
+    /// The hashes of its stems; a compound has several.
+    stems: Vec<u64>,
+    is_turned: bool,
+    is_number: bool,
 }
 
-fn stems_of(word: &str) -> Rc<[u64]> {
+impl Known {
+    fn of(word: &str) -> Self {
+        let mut stems = Vec::new();
+        each_stem(word, |stem| stems.push(hash(stem.as_bytes())));
+        let is_number = word.bytes().any(|byte| byte.is_ascii_digit())
+            || is_spelled_number(word) && !NO_COUNT.contains(&word)
+            || is_often(word);
+        Self { stems, is_turned: is_turned(word), is_number }
+    }
+}
+
+thread_local! {
+    /// Words that were met: texts repeat their words.
+    static MET: RefCell<HashMap<String, Rc<Known>>> = RefCell::new(HashMap::new());
+}
+
+fn known(word: &str) -> Rc<Known> {
     MET.with_borrow_mut(|met| {
         if let Some(known) = met.get(word) {
             return Rc::clone(known);
         }
-        let mut found = Vec::new();
-        each_stem(word, |stem| found.push(hash(stem.as_bytes())));
-        let found: Rc<[u64]> = found.into();
+        let known = Rc::new(Known::of(word));
         if met.len() >= MET_MAX {
             met.clear();
         }
-        met.insert(word.to_owned(), Rc::clone(&found));
-        found
+        met.insert(word.to_owned(), Rc::clone(&known));
+        known
     })
 }
 
 /// All stems of a whole text, sorted.
 pub(super) fn stems_of_text(text: &str) -> Vec<u64> {
-    let mut found: Vec<u64> =
-        text.split_whitespace().flat_map(|word| stems_of(&word.to_lowercase()).to_vec()).collect();
+    let mut found: Vec<u64> = text
+        .split_whitespace()
+        .flat_map(|word| known(&word.to_lowercase()).stems.clone())
+        .collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -243,7 +257,7 @@ fn behind(text: &str) -> Vec<(&'static str, Vec<u64>)> {
         }
         let mut stems = Vec::new();
         for token in &tokens[at + 1..] {
-            stems.extend(stems_of(&token.to_lowercase()).iter());
+            stems.extend(&known(&token.to_lowercase()).stems);
             if token.ends_with([',', ';', ':', '.']) {
                 break;
             }
@@ -292,7 +306,7 @@ pub(super) fn all_statements(entry: &Entry) -> Vec<Statement> {
 fn of_title(title: &str) -> Option<Statement> {
     let mut found = Vec::new();
     words::each_word(title, |word| found.push(word.to_owned()));
-    let is_turned = title.split_whitespace().any(|word| is_turned(&word.to_lowercase()));
+    let is_turned = title.split_whitespace().any(|word| known(&word.to_lowercase()).is_turned);
     let heading = if is_turned { Heading::Claim } else { vocabulary::heading(&found) };
     let is_certain = heading == Heading::Claim;
     if heading == Heading::Subject {

@@ -325,12 +325,15 @@ fn a_source_that_was_merged_is_cited_under_its_new_name() {
     let night = with_pool(3);
     sleep(&night);
     let twin = night.repo.read(&path(2)).replace("---\ndate", "---\nutility: 0.9\ndate");
-    let long =
-        "Handles of every worker were counted by the fixture and printed at the end of each run.";
+    let long = "Handles of every worker were counted by the fixture and printed at the end of each run. \
+                The ledger of the broker kept stale leases until a janitor thread swept the shard. \
+                A watchdog raised an alarm when sockets lingered beyond their grace period. \
+                Metrics from the canary region showed saturation of the kernel table.";
     night.repo.write(&path(2), &format!("{}\n{long}\n", night.repo.read(&path(2))));
     night.repo.write("learnings/2026-04-09-better.md", &format!("{twin}\n{long}\n"));
     let summary = sleep(&night);
     assert_eq!(summary["iterations"][0]["reduce"]["deduped"], 1, "{summary:#}");
+    assert_eq!(changes(&summary), changed("renamed"));
     let page = night.repo.read(PAGE);
     assert!(
         page.contains("- `learnings/2026-04-09-better.md`: ") && !page.contains(&path(2)),
