@@ -117,42 +117,39 @@ fn whole(
     match (values, is_turned, order) {
         (Values::Conflict(one, two), false, None) => Some(Difference::of(Kind::Value, *one, *two)),
         (Values::Same, true, None) => {
-            let word = |side: &Statement| {
-                side.denied_by.map_or_else(|| "yes".to_owned(), str::to_lowercase)
-            };
-            let told = |side: &Statement, other: &Statement| match (side.is_denied, other.denied_by)
-            {
-                (true, _) => word(side),
-                (false, Some(by)) if by.eq_ignore_ascii_case("never") => "always".to_owned(),
-                (false, Some(by)) => format!("not `{}`", by.to_lowercase()),
-                (false, None) => "yes".to_owned(),
-            };
-            Some(Difference::of(Kind::Denied, told(ours, theirs), told(theirs, ours)))
+            Some(Difference::of(Kind::Denied, stand(ours, theirs), stand(theirs, ours)))
         }
-        (Values::Same, false, Some(relation)) => {
-            let told = |side: &Statement| {
-                let word = if relation == Relation::Time { "before" } else { "over" };
-                let (first, second) = sides(side);
-                let text = |part: &[Content]| {
-                    part.iter().map(|c| c.token.text()).collect::<Vec<_>>().join(" ")
-                };
-                let (one, other) = (
-                    part_apart(
-                        first,
-                        sides(if std::ptr::eq(side, ours) { theirs } else { ours }).0,
-                    ),
-                    second,
-                );
-                format!(
-                    "{} {word} {}",
-                    text(&one),
-                    text(&other[..other.len().min(CHOICE_WORDS_MAX)])
-                )
-            };
-            Some(Difference::of(Kind::Order, told(ours), told(theirs)))
-        }
+        (Values::Same, false, Some(relation)) => Some(Difference::of(
+            Kind::Order,
+            put_first(ours, theirs, relation),
+            put_first(theirs, ours, relation),
+        )),
         _ => None,
     }
+}
+
+/// Where one of two stands of which one denies.
+fn stand(side: &Statement, other: &Statement) -> String {
+    let by = if side.is_denied { side.denied_by } else { other.denied_by };
+    let by = by.unwrap_or_default().to_lowercase();
+    match (side.is_denied, by.as_str()) {
+        (true, "not") => "no".to_owned(),
+        (true, _) => by,
+        (false, "never") => "always".to_owned(),
+        (false, _) => "yes".to_owned(),
+    }
+}
+
+/// What one puts first and the other does not, and before what.
+fn put_first(side: &Statement, other: &Statement, relation: Relation) -> String {
+    let word = if relation == Relation::Time { "before" } else { "over" };
+    let (first, second) = sides(side);
+    let first = part_apart(first, sides(other).0);
+    let text = |part: &[Content]| {
+        let words = part.iter().take(CHOICE_WORDS_MAX).map(|content| content.token.text());
+        words.collect::<Vec<_>>().join(" ")
+    };
+    format!("{} {word} {}", text(&first), text(second))
 }
 
 /// What comes first, and what comes second.

@@ -6,6 +6,7 @@
 //! than a missing one: where the scope, the time or the condition differ, or might, nothing is said.
 
 mod card;
+mod clause;
 mod compare;
 mod find;
 mod lexicon;

@@ -84,6 +84,7 @@ mod replay_council;
 mod repo;
 mod report;
 mod report_files;
+mod rule;
 mod runners;
 mod runners_command;
 mod schema;
