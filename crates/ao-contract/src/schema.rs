@@ -20,7 +20,7 @@ use crate::{
     KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket, NextWork,
     NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt, ReceiptHead,
     Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
-    WarnOnlyBudget,
+    Vouch, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 52] = [
+const FORMATS: [Format; 53] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -114,6 +114,7 @@ const FORMATS: [Format; 52] = [
     format!("close-loop", CloseLoop, Ao),
     format!("harvest", Harvest, Ao),
     format!("taken", Taken, Ao),
+    format!("vouch", Vouch, Ao),
     format!("metrics-health", MetricsHealth, Ao),
     format!("cycle-history", Cycle, Others),
     format!("edits", Edits, Others),
