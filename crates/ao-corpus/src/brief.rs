@@ -6,7 +6,7 @@ use crate::corpus::Entry;
 use crate::files::read_one;
 use crate::index::{Place, Question};
 use crate::lookup::{Source, lookup, tokens};
-use crate::search::{Asking, search};
+use crate::search::search_promoted;
 
 /// Makes a brief of at most `tokens_max` tokens out of the best `entries`.
 pub fn brief(
@@ -20,7 +20,7 @@ pub fn brief(
         return Err("the goal has no word to look for".into());
     }
     let asked = place.ask(|index| {
-        let hits = search(index, &question, Asking { limit: entries, as_of: None })?;
+        let hits = search_promoted(index, &question, entries)?;
         let mut missing: Vec<String> = Vec::new();
         for stem in question.stems() {
             if index.entries_with(stem)? == 0 && !missing.iter().any(|known| known == stem) {
@@ -48,6 +48,7 @@ pub fn brief(
         path: given.path.clone(),
         heading: given.heading.clone(),
         score: score_of(&given.path),
+        trust: given.trust,
         extra: Extra::new(),
     };
     Ok(KnowledgeBrief {

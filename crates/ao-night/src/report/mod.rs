@@ -21,6 +21,7 @@ mod plain;
 mod ran;
 mod say;
 mod scape;
+mod waiting;
 mod worth;
 
 use ao_contract::Summary;
@@ -34,12 +35,13 @@ pub(crate) use facts::{status_name, step_status_name};
 pub use plain::{ALERT, STRUCK};
 
 /// The headings that a report can have, in their order.
-pub const HEADINGS: [&str; 10] = [
+pub const HEADINGS: [&str; 11] = [
     "DreamScape",
     "Terrain and health",
     "Yield",
     "Long-haul",
     "What ran",
+    "Waiting for a person",
     "Morning packets",
     "Dream Council",
     "Degraded",
@@ -67,6 +69,7 @@ fn blocks(facts: &Facts<'_>) -> Vec<Block> {
         worth::yields,
         worth::long_haul,
         ran::section,
+        waiting::section,
         packets::section,
         council::section,
         degraded::section,
