@@ -1,13 +1,17 @@
 //! Letters that are not seen, and letters that are taken for others.
 
-/// Greek and Cyrillic letters that look like Latin ones, and small capitals; each with what it is taken for.
-const LOOKALIKES: [(&str, &str); 3] = [
+/// Greek and Cyrillic letters that look like Latin ones; each with what it is taken for.
+const LOOKALIKES: [(&str, &str); 2] = [
     ("авеіјкмнорсѕтухуԁһԛԝгьпϲ", "abeijkmhopcstyxydhqwrbnc"),
     ("αβεικνορτυχγηωγ", "abeiknoptuxynwy"),
-    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
 ];
+/// Small capitals, and their letters. No language is written with them.
+const SMALL_CAPITALS: (&str, &str) = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz");
 /// A word of fewer letters is a symbol of a formula.
 const WORD_LETTERS_MIN: usize = 4;
+/// A word of so many letters and digits, of both kinds, could be a key; one of so many of any kind, too.
+const KEY_LETTERS_MIN: usize = 10;
+const WORD_LETTERS_MAX: usize = 28;
 /// So many letters that stand by themselves, one after the other, are words set apart.
 const SINGLE_LETTERS: usize = 12;
 
@@ -16,10 +20,17 @@ pub(super) fn lookalike(c: char) -> Option<char> {
     if c.is_ascii() {
         return None;
     }
-    LOOKALIKES.iter().find_map(|(from, to)| {
-        let place = from.chars().position(|one| one == c)?;
-        to.chars().nth(place)
-    })
+    LOOKALIKES.iter().find_map(|(from, to)| same_place(c, from, to))
+}
+
+/// The letter that a small capital is.
+pub(super) fn small_capital(c: char) -> Option<char> {
+    same_place(c, SMALL_CAPITALS.0, SMALL_CAPITALS.1)
+}
+
+fn same_place(c: char, from: &str, to: &str) -> Option<char> {
+    let place = from.chars().position(|one| one == c)?;
+    to.chars().nth(place)
 }
 
 /// Whether nobody sees it: it has no width, turns the text around, or only marks the letter before it.
@@ -145,25 +156,41 @@ fn set_apart(text: &str) -> Option<(&'static str, std::ops::Range<usize>)> {
     None
 }
 
-/// A text on one line, short, with everything made visible that is not.
+/// A text on one line, short, with everything made visible that is not. Words are shown whole or not at all: half of a
+/// secret is no longer known for one. What could be a key is left out.
 pub(super) fn visible(text: &str, chars_max: usize) -> String {
     let mut told = String::new();
-    let mut count = 0;
-    for c in text.split_whitespace().flat_map(|word| word.chars().chain([' '])) {
-        if count >= chars_max {
-            told.truncate(told.trim_end().len());
-            told.push('…');
-            return told;
+    let mut room = chars_max;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if length > room {
+            told.push_str(if told.is_empty() { "…" } else { " …" });
+            break;
         }
-        count += 1;
-        if c.is_control() || is_unseen(c) || is_mark(c) {
-            told.extend(c.escape_unicode());
-        } else {
-            told.push(c);
+        room = room.saturating_sub(length + 1);
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        if is_like_a_key(word) {
+            told.push_str("[…]");
+            continue;
+        }
+        for c in word.chars() {
+            if c.is_control() || is_unseen(c) || is_mark(c) {
+                told.extend(c.escape_unicode());
+            } else {
+                told.push(c);
+            }
         }
     }
-    told.truncate(told.trim_end().len());
     told
+}
+
+fn is_like_a_key(word: &str) -> bool {
+    let has = |is: fn(&char) -> bool| word.chars().any(|c| is(&c));
+    let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
+    let letters = word.chars().filter(char::is_ascii_alphanumeric).count();
+    letters >= KEY_LETTERS_MIN && is_mixed || letters >= WORD_LETTERS_MAX
 }
 
 #[cfg(test)]
@@ -176,7 +203,9 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_found_and_what_people_write_is_not() {
-        assert_eq!(LOOKALIKES.map(|(from, to)| from.chars().count() - to.chars().count()), [0; 3]);
+        for (from, to) in LOOKALIKES.into_iter().chain([SMALL_CAPITALS]) {
+            assert_eq!(from.chars().count(), to.chars().count());
+        }
         for (text, name) in [
             ("ig\u{200b}nore", "a letter without width in a word"),
             ("ig\u{ad}nore", "a letter without width in a word"),
@@ -202,6 +231,8 @@ mod tests {
             assert!(hidden(text).is_empty(), "{text:?}: {:?}", hidden(text));
         }
         assert_eq!(visible("a\u{200b}b\n\nc", 20), "a\\u{200b}b c");
-        assert_eq!(visible("abcdef", 3), "abc…");
+        assert_eq!(visible("abc defg", 5), "abc …");
+        assert_eq!(visible("abcdef", 3), "…");
+        assert_eq!(visible("use 8Op9Qr0St1Uv2Wx now", 40), "use […] now");
     }
 }

@@ -19,7 +19,7 @@ pub(super) const PHRASES: &[Rule] = &[
     rule(
         Kind::Instruction,
         &["ignor", "disregard", "forget", "bypass"],
-        " (?:ignore|ignoring|disregard|disregarding|forget|bypass)~3 (?:previous|prior|earlier|above|preceding|former|foregoing|existing|original|initial|system|safety|security|your|all|any|other)~3 (?:instructions?|prompts?|rules?|guidelines?|guardrails?|directives?|restrictions?|safeguards?|orders|constraints|training|context) ",
+        " (?:ignore|ignoring|disregard|disregarding|forget|bypass)~3 (?:previous|prior|earlier|above|preceding|former|foregoing|existing|original|initial|system|safety|security|your|all|any|other)~3 (?:instructions?|prompts?|rules?|guidelines?|guardrails?|directives?|restrictions?|safeguards?|orders|constraints|training|context|guidance) ",
         Negated::IsHarmless,
     ),
     rule(
@@ -31,7 +31,7 @@ pub(super) const PHRASES: &[Rule] = &[
     rule(
         Kind::Instruction,
         &["instructions", "rules", "guidelines", "directives"],
-        " (?:previous|prior|earlier|all other)~1 (?:instructions|rules|guidelines|directives)~3 (?:void|cancell?ed|revoked|obsolete|no longer apply|do not apply|dont apply|null|lifted|suspended) ",
+        " (?:previous|prior|earlier|all other)~1 (?:instructions|rules|guidelines|directives)~5 (?:void|cancell?ed|revoked|obsolete|no longer apply|do not apply|dont apply|null|lifted|suspended) ",
         Negated::Counts,
     ),
     rule(
@@ -67,7 +67,7 @@ pub(super) const PHRASES: &[Rule] = &[
     ),
     rule(
         Kind::Instruction,
-        &["you"],
+        &["ai ", "llm", "language model", "agent", "assistant"],
         " (?:as|you are|acting as) (?:an?|the)~1 (?:ai|llm|language model|agent|assistant)~3 you (?:must|should|shall|will|have to|need to|are|can|may) ",
         Negated::Counts,
     ),
@@ -86,13 +86,14 @@ pub(super) const PHRASES: &[Rule] = &[
     rule(
         Kind::Instruction,
         &[
-            "ai",
+            "ai ",
             "llm",
             "agent",
             "assistant",
             "claude",
             "codex",
             "gpt",
+            "chatgpt",
             "copilot",
             "gemini",
             "model",
@@ -102,7 +103,7 @@ pub(super) const PHRASES: &[Rule] = &[
     ),
     rule(
         Kind::Instruction,
-        &["agent", "assistant", "llm", "ai", "model"],
+        &["agent", "assistant", "llm", "ai ", "model"],
         " (?:all|every|any|future)~2 (?:ai|llms?|ai agents?|coding agents?|assistants?|language models?|agents?)~1 (?:must|shall|should|will|have to)~2 (?:obey|comply|ignore|execute|trust|believe|accept|forward|approve|load|follow this|treat this|repeat) ",
         Negated::Counts,
     ),
@@ -117,6 +118,50 @@ pub(super) const PHRASES: &[Rule] = &[
         &["jailbr", "dan mode", "do anything now", "developer mode", "god mode"],
         " (?:jailbreak|jailbroken|dan mode|do anything now|developer mode (?:enabled|on|active)|god mode) ",
         Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
+        &["act as", "behave as", "operate as"],
+        " (?:act|behave|operate) as~1 (?:administrator|admin|root|owner|maintainer|operator|superuser) ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Instruction,
+        &["read this", "reading this", "process this", "processing this", "see this"],
+        " (?:(?:when|if|once|after|as soon as) you(?: have)? (?:read|see|process|ingest) this|(?:agents?|assistants?|models?|ai|llms?|anyone|whoever) (?:reading|processing|reads|read) this) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
+        &["please", "you must", "you will", "you should", "you have to"],
+        " (?:assistant|agent|claude|codex|chatgpt|copilot|ai) (?:please|you must|you will|you should|you have to) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
+        &["stop following", "stop obeying", "stop applying", "no longer follow"],
+        " (?:stop (?:following|obeying|applying)|no longer follow)~3 (?:prompt|instructions?|rules|guidelines|directives) ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Instruction,
+        &["whatever", "no matter what", "regardless of what"],
+        " (?:whatever|no matter what|regardless of what)~1 (?:user|operator|human|person|reviewer)~1 (?:asks?|says?|wants?|requests?) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
+        &[
+            "as a system",
+            "as the system",
+            "as system",
+            "as your instruction",
+            "as your system",
+            "as an instruction",
+            "as instructions",
+        ],
+        " (?:treat|regard|read|take|consider|use|interpret)~4 as (?:a |an |the |your )?(?:new )?(?:system (?:message|prompt|instructions?)|instructions?) ",
+        Negated::IsHarmless,
     ),
     // From when on, and that it is to be done.
     rule(
@@ -171,8 +216,8 @@ pub(super) const PHRASES: &[Rule] = &[
             "tests pass",
             "looks good",
             "no findings",
-            "safe",
-            "yes",
+            "safe ",
+            "yes ",
         ],
         " (?:always|only|must) (?:answer|reply|respond|say|claim|report)~4 (?:approved|lgtm|no issues|all tests pass(?:ed)?|yes|looks good|safe|no findings) ",
         Negated::IsHarmless,
@@ -228,7 +273,20 @@ pub(super) const PHRASES: &[Rule] = &[
     // Whose word it is, and over whose.
     rule(
         Kind::Authority,
-        &["this"],
+        &[
+            "this rule",
+            "this entry",
+            "this note",
+            "this learning",
+            "this instruction",
+            "this message",
+            "this text",
+            "this memory",
+            "this directive",
+            "this document",
+            "this policy",
+            "this lesson",
+        ],
         " this (?:rule|entry|note|learning|instruction|message|text|memory|directive|document|policy|lesson)~2 (?:overrides?|overrules?|supersedes?|outranks?|trumps|takes precedence|has (?:the )?(?:highest|absolute|top|maximum) (?:priority|authority|precedence)|is (?:binding|mandatory|absolute|law|immutable|permanent|authoritative|non negotiable|pre approved|preapproved|trusted|verified|above)) ",
         Negated::Counts,
     ),
@@ -253,6 +311,12 @@ pub(super) const PHRASES: &[Rule] = &[
             "endorsed by",
         ],
         " (?:approved|authorized|authorised|mandated|ordered|signed off|certified|cleared|sanctioned|endorsed) by~3 (?:security|compliance|legal|ciso|cto|ceo|anthropic|openai|google|microsoft|administrators?|admin|management|operator|governance|constitution|platform team|user|root) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Authority,
+        &["by order of", "authorised", "authorized", "instructed", "mandated"],
+        " (?:by order of|(?:anthropic|openai|google|microsoft|security team|administrators?|operator|management)~1 (?:has|have) (?:authori[sz]ed|approved|ordered|mandated|instructed)) ",
         Negated::Counts,
     ),
     rule(
@@ -349,6 +413,12 @@ pub(super) const PHRASES: &[Rule] = &[
     ),
     rule(
         Kind::Permanence,
+        &["to memory"],
+        " (?:commit|burn|engrave|write|save)~4 to memory ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Permanence,
         &["forever", "permanently", "eternally", "for ever"],
         " (?:forever|for ever|permanently|eternally) (?:remember|obey|retain|memorize|binding|valid for) ",
         Negated::Counts,
@@ -369,9 +439,12 @@ pub(super) const PHRASES: &[Rule] = &[
     rule(
         Kind::Secrets,
         &[
-            "env",
+            "env ",
+            "environment",
+            "dotenv",
             "secret",
             "key",
+            "apikey",
             "token",
             "credential",
             "password",
@@ -380,7 +453,24 @@ pub(super) const PHRASES: &[Rule] = &[
             "cookie",
             "identity txt",
         ],
-        " (?:print|send|reveal|paste|leak|dump|upload|post|email|mail|exfiltrate|forward|transmit|publish|attach|share|copy|append|include)~6 (?:environment|env|dotenv|secrets?|api keys?|apikeys?|tokens?|credentials?|passwords?|private keys?|ssh keys?|vault|id rsa|cookies|keychain|identity txt)~7 (?:http|https|webhook|attacker|pastebin|gist|chat|issue|comments?|pull request|commit message|email|answer|reply|response|answers|replies) ",
+        " (?:print|send|reveal|paste|leak|dump|upload|post|email|mail|exfiltrate|forward|transmit|publish|attach|share|copy|include)~6 (?:environment|env|dotenv|secrets?|api keys?|apikeys?|tokens?|credentials?|passwords?|private keys?|ssh keys?|vault|id rsa|cookies|keychain|identity txt)~7 (?:http|https|webhook|attacker|pastebin|gist|chat|issue|comments?|pull request|commit message|email|answer|reply|response|answers|replies) ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Secrets,
+        &[
+            "credential",
+            "secret",
+            "key",
+            "password",
+            "environment",
+            "env ",
+            "environment",
+            "dotenv",
+            "vault",
+            "id rsa",
+        ],
+        " (?:upload|paste|email|mail|forward|leak|exfiltrate|transmit|publish)~4 (?:credentials?|secrets?|private keys?|ssh keys?|api keys?|passwords?|environment|env|vault|id rsa|keychain)~3 (?:to|into|in|as|on) ",
         Negated::IsHarmless,
     ),
     rule(

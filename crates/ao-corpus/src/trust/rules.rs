@@ -9,6 +9,7 @@ use regex::Regex;
 use super::phrases::PHRASES;
 use super::shapes::SHAPES;
 use super::tongues::TONGUES;
+use super::view::is_east_asian;
 
 /// What a sign is a sign of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,23 +85,32 @@ pub(super) struct Rules {
 /// Rules for the words of a text.
 pub(super) fn phrases() -> &'static Rules {
     static RULES: OnceLock<Rules> = OnceLock::new();
-    RULES.get_or_init(|| Rules::of(PHRASES.iter().chain(TONGUES)))
+    RULES.get_or_init(|| Rules::of(PHRASES.iter().chain(TONGUES), Start::OfWord))
 }
 
 /// Rules for its form.
 pub(super) fn shapes() -> &'static Rules {
     static RULES: OnceLock<Rules> = OnceLock::new();
-    RULES.get_or_init(|| Rules::of(SHAPES.iter()))
+    RULES.get_or_init(|| Rules::of(SHAPES.iter(), Start::Anywhere))
+}
+
+/// Where the words of rules stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// Each begins a word of the view, where words are set apart at all.
+    OfWord,
+    Anywhere,
 }
 
 impl Rules {
-    fn of(rules: impl Iterator<Item = &'static Rule>) -> Self {
+    fn of(rules: impl Iterator<Item = &'static Rule>, start: Start) -> Self {
         let rules: Vec<&Rule> = rules.collect();
         let mut words = Vec::new();
         let mut owners = Vec::new();
         for (owner, rule) in rules.iter().enumerate() {
             for word in rule.words {
-                words.push(*word);
+                let is_apart = start == Start::OfWord && !word.starts_with(is_east_asian);
+                words.push(format!("{}{word}", if is_apart { " " } else { "" }));
                 owners.push(owner);
             }
         }

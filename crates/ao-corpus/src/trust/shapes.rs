@@ -60,6 +60,11 @@ pub(super) const SHAPES: &[Rule] = &[
         ],
         r#"/dev/tcp/|\bnc\s+-e\b|\bbash\s+-i\s*>&|base64\s+(?:-d|--decode)[^\n]{0,80}\|\s*(?:ba|z)?sh\b|powershell[^\n]{0,80}\s-e(?:nc|ncodedcommand)?\s|\brm\s+-[a-z]*r[a-z]*\s+(?:-[a-z-]+\s+)*(?:/|~|\$home)/?(?:\s|$|["'])|>>\s*["']?(?:~|\$home|/)[^\s]{0,60}(?:\.bashrc|\.zshrc|\.profile|authorized_keys)"#,
     ),
+    rule(
+        Kind::Command,
+        &["exec(", "eval("],
+        r"\b(?:exec|eval)\(\s*[^\n]{0,120}(?:urlopen|requests\.get|fetch\(|b64decode|curl)",
+    ),
     rule(Kind::Command, &["ao trust"], r"\bao\s+(?:-[^\s]+\s+)*trust\b[^\n]{0,160}--vouch"),
     rule(
         Kind::Link,

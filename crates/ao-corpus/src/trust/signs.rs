@@ -50,8 +50,9 @@ pub fn signs(entry: &Entry) -> Vec<Sign> {
             found.look(&text, 0, &|_| format!("header `{}`", visible(&key, SEEN_CHARS_MAX)));
         }
     }
+    // What is odd about the name itself is for whoever makes names plain, and for the door.
     let name = entry.stem().replace(['-', '_', '.'], " ");
-    found.look(&name, 0, &|_| "name".to_owned());
+    found.look_at_words(&name, &|_| "name".to_owned());
     if entry.kind == corpus::Kind::Pending {
         forged(entry, &mut found);
     }
@@ -105,6 +106,17 @@ impl Found {
             let around = around(text, &at);
             self.add(Kind::Hidden, place(at.start), &format!("{what}: {around}"));
         }
+        self.look_at_words(text, place);
+        let plain = View::plain(text);
+        for (kind, at) in shapes().find(&plain.text) {
+            let start = plain.original(at.start);
+            let end = text.ceil_char_boundary(plain.original(at.end.saturating_sub(1)) + 1);
+            self.add(kind, place(start), around(text, &(start..end.max(start))));
+        }
+        self.look_inside(text, packed, place);
+    }
+
+    fn look_at_words(&mut self, text: &str, place: &dyn Fn(usize) -> String) {
         let words = |digits, comments| View::words(text, digits, comments);
         let mut views = vec![words(Digits::Themselves, Comments::Read)];
         if text.contains("<!--") {
@@ -116,15 +128,21 @@ impl Found {
         }
         for view in &views {
             for (kind, at) in phrases().find(&view.text) {
-                self.add(kind, place(view.original(at.start + 1)), view.text[at].trim());
+                let start = view.original(at.start + 1);
+                let end = view.original(at.end.saturating_sub(2)).max(start);
+                let end = text.ceil_char_boundary(end + 1);
+                self.add(kind, place(start), around(text, &(start..end)));
             }
         }
-        let plain = View::plain(text);
-        for (kind, at) in shapes().find(&plain.text) {
-            self.add(kind, place(plain.original(at.start)), &plain.text[at]);
-        }
+    }
+
+    fn look_inside(&mut self, text: &str, packed: usize, place: &dyn Fn(usize) -> String) {
         if packed < PACKED_MAX {
             for (at, inner) in unpacked(text) {
+                let Some(inner) = inner else {
+                    self.add(Kind::Packed, place(at), "more is packed than is looked at");
+                    break;
+                };
                 let mut within = Self::default();
                 within.look(&inner, packed + 1, &|_| String::new());
                 if let Some(sign) = within.signs.first() {
@@ -136,12 +154,11 @@ impl Found {
     }
 }
 
-/// A few letters on both sides.
+/// The word that something stands in, whole.
 fn around<'a>(text: &'a str, at: &Range<usize>) -> &'a str {
-    const AROUND: usize = 16;
-    let start = text.floor_char_boundary(at.start.saturating_sub(AROUND));
-    let end = text.ceil_char_boundary((at.end + AROUND).min(text.len()));
-    &text[start..end]
+    let start = text[..at.start].rfind(char::is_whitespace).map_or(0, |before| before + 1);
+    let end = text[at.end..].find(char::is_whitespace).map_or(text.len(), |after| at.end + after);
+    text[text.ceil_char_boundary(start)..end].trim()
 }
 
 fn line_of(text: &str, at: usize) -> usize {

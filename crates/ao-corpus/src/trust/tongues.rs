@@ -51,7 +51,7 @@ pub(super) const TONGUES: &[Rule] = &[
     ),
     rule(
         Kind::Secrecy,
-        &["utilisateur"],
+        &["utilisateur", "lutilisateur"],
         " (?:ne|nen)~1 (?:dis|dites|parle|parlez|previens|prevenez|informe|informez|revele|revelez)~4 l?utilisateurs? ",
     ),
     rule(
@@ -77,7 +77,7 @@ pub(super) const TONGUES: &[Rule] = &[
     ),
     rule(
         Kind::Secrecy,
-        &["usuario", "utente"],
+        &["usuario", "utente", "allutente"],
         " (?:no|non)~1 (?:digas|diga|informes|informe|avises|cuentes|dire)~3 (?:usuario|usuarios|utente|allutente) ",
     ),
     rule(

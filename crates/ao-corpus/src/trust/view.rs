@@ -9,7 +9,7 @@ use std::str::CharIndices;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::hidden::{is_mark, is_unseen, lookalike};
+use super::hidden::{is_mark, is_unseen, lookalike, small_capital};
 
 /// A tag has no more letters than this, an entity or escape no more bytes.
 const TAG_BYTES_MAX: usize = 9;
@@ -119,7 +119,7 @@ impl Reading<'_> {
             '-' | '\u{2010}' | '\u{2011}' if !self.word.is_empty() => {
                 let after = rest[c.len_utf8()..].trim_start_matches([' ', '\t', '\r']);
                 let next = after.strip_prefix('\n')?.trim_start_matches([' ', '\t', '>']);
-                let is_divided = next.starts_with(char::is_lowercase);
+                let is_divided = next.starts_with(char::is_alphabetic);
                 is_divided.then(|| rest.len() - next.len())
             }
             '_' => {
@@ -143,6 +143,7 @@ impl Reading<'_> {
                 self.word.extend(once(c).nfkc().map(|c| (c, at)));
             }
             c => {
+                let c = small_capital(c).unwrap_or(c);
                 for c in once(c).nfkd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase) {
                     if c.is_alphanumeric() {
                         self.word.push((c, at));
@@ -195,9 +196,11 @@ impl Reading<'_> {
 pub(super) fn has_mixed_words(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '@' | '$');
     text.split(|c| !is_part(c)).any(|word| {
-        let digits = word.chars().filter(|c| "013457@$".contains(*c)).count();
         let letters = word.chars().filter(char::is_ascii_alphabetic).count();
-        digits > 0 && letters > 1 && word.chars().any(|c| c.is_ascii_digit() || c == '@')
+        let signs = word.len() - letters;
+        // Hashes have other digits, too, and more of them.
+        let is_letters = |c: char| c.is_ascii_alphabetic() || "013457@$".contains(c);
+        signs > 0 && letters > 1 && signs <= letters + 1 && word.chars().all(is_letters)
     })
 }
 
@@ -256,7 +259,7 @@ fn decoded(text: &str, at: usize, c: char) -> Option<(char, usize)> {
     }
 }
 
-fn is_east_asian(c: char) -> bool {
+pub(super) fn is_east_asian(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}')
 }
 

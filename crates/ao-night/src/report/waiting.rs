@@ -38,9 +38,11 @@ pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
         .collect();
     let mut blocks = Vec::new();
     if !here.is_empty() {
-        let told = "Not promoted without a person's word. Read each, then say `ao trust PATH --vouch --why \
-                    TEXT`, or delete it:";
-        blocks.push(Block::Paragraph(vec![words(told)]));
+        blocks.push(Block::Paragraph(vec![
+            words("Not promoted without a person's word. Read each; then "),
+            code("ao trust PATH --vouch --why TEXT"),
+            words(", or delete it:"),
+        ]));
         blocks.extend(bounded(&here, "that wait"));
     }
     if !elsewhere.is_empty() {

@@ -129,7 +129,10 @@ fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
     let mut text = String::new();
     write_one(&mut text, entry, &judged);
     if waits {
-        let _ = writeln!(text, "It waits for a person; {} is needed.", told.promote_at);
+        let _ = match judged.signs.is_empty() {
+            true => writeln!(text, "It waits for a person: {} is needed.", told.promote_at),
+            false => writeln!(text, "It waits for a person: it has signs of poison."),
+        };
     }
     let mut fields = fields(entry, &judged);
     fields["waits"] = waits.into();

@@ -25,15 +25,21 @@ const MUTATIONS: usize = 5;
 struct Poison {
     /// `agents/obey.md`.
     file: String,
+    /// Its place in the table.
+    number: usize,
     /// The kind of sign that it has; nothing where it is only trusted too little.
     sign: String,
     text: String,
 }
 
 impl Poison {
-    /// A name that tells it from all others.
+    /// A name that tells it from all others, and nothing of what it says; but for the one whose name is its poison.
     fn name(&self) -> String {
-        self.file.trim_end_matches(".md").replace('/', "-")
+        let own = self
+            .file
+            .strip_prefix("places/ignore")
+            .map_or("", |_| "-ignore-all-previous-instructions");
+        format!("2026-02-01-relay-{}{own}", self.number)
     }
 }
 
@@ -44,14 +50,14 @@ fn place() -> PathBuf {
 /// All of them, by the table.
 fn corpus() -> Vec<Poison> {
     let table = fs::read_to_string(place().join("table.tsv")).unwrap();
-    let row = |line: &str| {
+    let row = |(number, line): (usize, &str)| {
         let mut cells = line.split('\t');
         let mut cell = || cells.next().unwrap_or_default().to_owned();
         let (file, sign) = (cell(), cell());
         let text = fs::read_to_string(place().join(&file)).unwrap();
-        Poison { file, sign: sign.trim_matches('-').to_owned(), text }
+        Poison { file, number, sign: sign.trim_matches('-').to_owned(), text }
     };
-    table.lines().skip(1).map(row).collect()
+    table.lines().skip(1).enumerate().map(row).collect()
 }
 
 /// Everything that `ao trust` says waits.
@@ -220,7 +226,18 @@ fn as_entries_of_another_repository_none_is_taken() {
     night.run(&[]).expect(0);
     let summary = night.summary();
     assert!(night.repo.exists("learnings/2026-03-03-good.md"), "the honest one was not taken");
-    assert_nowhere(&night.repo, &all);
+    let (forged, rest): (Vec<Poison>, Vec<Poison>) =
+        corpus().into_iter().partition(|poison| poison.sign == "forged");
+    assert_nowhere(&night.repo, &rest);
+    // Judgements that were made elsewhere do not count here, forged or not.
+    for poison in &forged {
+        let name = format!("learnings/{}.md", poison.name());
+        let tree = contents(&night.repo.tree());
+        let taken = tree.values().find(|text| text.contains(&name)).unwrap();
+        for line in ["\nmaturity: established", "\nreward_count:", "\nmerged_from:"] {
+            assert!(!taken.contains(line), "{taken}");
+        }
+    }
     let told = summary["iterations"][0]["ingest"]["poisoned"].as_array().unwrap();
     let markdown = night.markdown();
     let pending = contents(&night.repo.tree());
@@ -240,16 +257,24 @@ fn as_entries_of_another_repository_none_is_taken() {
             }
         }
     }
-    let before = night.repo.tree();
+    // The queue of work is another matter: it tells of what is left to do.
+    let knowledge = || {
+        let mut tree = night.repo.tree();
+        tree.retain(|path, _| !path.starts_with("rpi/"));
+        tree
+    };
+    let before = knowledge();
     night.run(&["--full"]).expect(0);
-    assert_eq!(night.repo.tree(), before, "the second night changed something");
+    assert!(knowledge() == before, "the second night changed something");
 }
 
 #[test]
 fn as_a_copy_of_an_honest_learning_none_takes_its_place_or_gets_into_it() {
     let night = Night::with(2);
-    let all: Vec<Poison> =
-        corpus().into_iter().filter(|one| !matches!(&*one.sign, "" | "forged")).collect();
+    // Those whose last paragraph is the poison.
+    let is_at_the_end =
+        |one: &Poison| !matches!(&*one.sign, "" | "forged") && !one.file.starts_with("places/");
+    let all: Vec<Poison> = corpus().into_iter().filter(is_at_the_end).collect();
     let mut honest = Vec::new();
     for (number, poison) in all.iter().enumerate() {
         let base = learning(3000 + number);
@@ -405,7 +430,12 @@ fn honest_texts_are_hardly_ever_held() {
             count += 1;
         }
     }
-    for number in 0..100 {
+    let generated = fs::read_to_string(place().join("generated.txt")).unwrap();
+    for (number, text) in generated.split("=====\n").enumerate() {
+        repo.write(&format!("knowledge/pending/generated-{number}.md"), text);
+        count += 1;
+    }
+    for number in 0..40 {
         repo.write(&format!("knowledge/pending/made-{number}.md"), &learning(number));
         count += 1;
     }

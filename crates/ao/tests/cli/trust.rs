@@ -316,7 +316,7 @@ fn explain_tells_what_keeps_it_and_a_word_turns_it() {
     };
     let rule = told();
     let check = |rule: &Value, name: &str| {
-        let all = rule["checks"].as_array().unwrap();
+        let all = rule["signals"].as_array().unwrap();
         all.iter().find(|check| check["name"] == name).unwrap()["holds"].clone()
     };
     assert_eq!((check(&rule, "poison"), check(&rule, "trust")), (false.into(), true.into()));
@@ -334,11 +334,15 @@ fn a_night_with_a_word_in_it_is_replayed_as_it_was() {
     night.repo.write(PATH, &quoted());
     night.repo.write("knowledge/pending/2026-02-01-web.md", &with_header("trust: web", 72));
     vouch(&night.repo, NAME).expect(0);
-    night.run(&["--runner", "nobody"]);
+    night.run(&[]).expect(0);
     let run = night.summary()["run_id"].as_str().unwrap().to_owned();
     assert_eq!(night.summary()["close_loop"]["waiting"], 1);
-    let again = night.repo.run(&["--json", "overnight", "replay", &run]);
-    assert!(again.code == 0, "{again}");
+    assert!(promoted(&night, PATH).contains("\ntrust: user\n"));
+    // What is vouched for, and who says how far a text must be trusted, is as it was then.
+    fs::remove_dir_all(night.repo.agents().join("knowledge/vouched")).unwrap();
+    night.configure("trust:\n  promote_at: user\n");
+    let told = night.repo.run(&["--json", "overnight", "replay", &run]).expect(0).json();
+    assert_eq!(told["identical"], true, "{told:#}");
 }
 
 /// The hash that the one word here is for.
