@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Contradiction, Extra, Finite, SchemaVersion};
+use crate::{Contradiction, Extra, Finite, SchemaVersion, Trust};
 
 /// What bears on a goal, within a number of tokens. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,9 @@ pub struct BriefSource {
     pub heading: Option<String>,
     /// How well it bears on the goal.
     pub score: Finite,
+    /// How far it is trusted, where that is less than `code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -64,6 +67,9 @@ pub struct BriefLine {
     /// The heading that it stands under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
+    /// How far the entry is trusted, where that is less than `code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// The card of the dispute that it is one side of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disputed: Option<String>,

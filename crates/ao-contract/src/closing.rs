@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::DAY;
-use crate::{Extra, Finite, Maturity, SchemaVersion, Unit};
+use crate::{Extra, Finite, Maturity, SchemaVersion, Sign, Trust, Unit};
 
 /// Whether the corpus was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,20 @@ pub struct LeftAlone {
     pub path: String,
     /// Why.
     pub why: String,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Something that was not taken because of what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Poisoned {
+    /// Where it is, with its repository.
+    pub path: String,
+    /// How far it is trusted.
+    pub trust: Trust,
+    /// What speaks against it.
+    pub signs: Vec<Sign>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -56,6 +70,12 @@ pub struct CloseLoop {
     pub known: u64,
     /// How many stay pending.
     pub kept: u64,
+    /// How many of these wait for a person.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub waiting: u64,
+    /// How far a pending learning had to be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust_promote_at: Option<Trust>,
     /// Each pending learning with what became of it.
     pub pending: Vec<PendingVerdict>,
     /// How many judgements were taken.
@@ -100,6 +120,18 @@ pub struct PendingVerdict {
     /// The learning that it became, or that says the same.
     #[serde(default)]
     pub promoted_to: Option<String>,
+    /// How far it is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// What it is trusted by, where it waits for a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust_why: Vec<String>,
+    /// What speaks of poison in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signs: Vec<Sign>,
+    /// Whether only a person's word can promote it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits_for_person: bool,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -164,6 +196,9 @@ pub struct Harvest {
     pub harvested: Vec<Harvested>,
     /// What was not taken, and why.
     pub skipped: Vec<LeftAlone>,
+    /// Those of them that have signs of poison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub poisoned: Vec<Poisoned>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -201,6 +236,9 @@ pub struct Harvested {
     pub confidence: Unit,
     /// The BLAKE3 hash of its text.
     pub hash: String,
+    /// How far it is trusted here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Fields of a draft's header that do not count: what it says of its own worth, and what no draft says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unkept: Vec<String>,
@@ -250,4 +288,9 @@ pub struct Taken {
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde hands it over")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }

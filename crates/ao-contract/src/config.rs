@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::only_map::only_from_map;
-use crate::{DurationText, Finite, JobKind};
+use crate::{DurationText, Finite, JobKind, PromoteAt};
 
 /// The configuration of `ao`. Every key may be absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub struct Config {
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<NotifyConfig>")]
     pub notify: NotifyConfig,
-    /// When a source is trusted.
+    /// How far texts are trusted.
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<TrustConfig>")]
     pub trust: TrustConfig,
@@ -186,13 +186,13 @@ pub struct NotifyConfig {
     pub command: Option<Vec<String>>,
 }
 
-/// When a source is trusted.
+/// How far texts are trusted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", default)]
 pub struct TrustConfig {
-    /// The score at which it is.
+    /// How far a text must be trusted to be promoted without a person; `code`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub promote_at: Option<Finite>,
+    pub promote_at: Option<PromoteAt>,
 }
 
 /// How long a commit can be taken back.

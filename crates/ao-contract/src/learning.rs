@@ -124,6 +124,9 @@ pub struct Learning {
     /// Where it stood before it was moved.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub original_path: Maybe<Text>,
+    /// How far it is trusted: `user`, `code`, `tool`, `web` or `model`. Any other word is worth nothing.
+    #[serde(skip_serializing_if = "Maybe::is_absent")]
+    pub trust: Maybe<Text>,
     /// How sure the harvest was that this is a learning.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub harvest_confidence: Maybe<Confidence>,

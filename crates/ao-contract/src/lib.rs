@@ -72,6 +72,7 @@ mod step;
 mod still_true;
 mod summary;
 mod text;
+mod trust;
 mod version;
 mod work;
 mod yields;
@@ -87,7 +88,7 @@ pub use certificate::{Basis, Certificate, CertificateVerdict, Probe, ProbeKind};
 pub use citation::{Citation, CitationType};
 pub use closing::{
     ChangeStatus, CloseLoop, FeedbackVerdict, Harvest, HarvestSource, Harvested, LeftAlone,
-    PendingVerdict, Promotion, Signal, Taken, TakenFrom,
+    PendingVerdict, Poisoned, Promotion, Signal, Taken, TakenFrom,
 };
 pub use confidence::{Confidence, Level};
 pub use config::{
@@ -163,6 +164,7 @@ pub use step::{Step, StepName, StepStatus};
 pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
 pub use text::{Text, Texts};
+pub use trust::{PromoteAt, Sign, Trust, Vouch};
 pub use version::SchemaVersion;
 pub use work::{Severity, WorkType};
 pub use yields::Yield;

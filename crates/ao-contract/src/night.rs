@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::UTC;
 use crate::{
     CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, Open,
-    SchemaVersion, Severity, StepStatus, WarnOnlyBudget,
+    SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -134,6 +134,9 @@ pub struct NightSettings {
     pub harvest: Vec<NightSource>,
     /// How old a pending learning must be to be promoted, in milliseconds.
     pub promote_after_ms: u64,
+    /// How far a text must be trusted to be promoted; absent if that was not asked yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust_promote_at: Option<Trust>,
     /// Whether everything was read and measured, changed or not.
     pub full: bool,
     /// How long the long haul might last, in milliseconds; absent if none was asked for.

@@ -20,7 +20,7 @@ use crate::{
     Iteration, KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket,
     NextWork, NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt,
     ReceiptHead, Record, RetrievalBench, Ruling, RunNow, RunnerReport, SacredScopes, Settled,
-    Summary, Synthesis, Taken, WarnOnlyBudget,
+    Summary, Synthesis, Taken, Vouch, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 54] = [
+const FORMATS: [Format; 55] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -116,6 +116,7 @@ const FORMATS: [Format; 54] = [
     format!("close-loop", CloseLoop, Ao),
     format!("harvest", Harvest, Ao),
     format!("taken", Taken, Ao),
+    format!("vouch", Vouch, Ao),
     format!("metrics-health", MetricsHealth, Ao),
     format!("cycle-history", Cycle, Others),
     format!("edits", Edits, Others),

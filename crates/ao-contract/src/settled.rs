@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::UTC;
 use crate::{
     CloseLoop, Contradictions, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench,
-    SchemaVersion,
+    SchemaVersion, Trust,
 };
 
 /// What the last night that had nothing to do found out, kept for the next one. It holds only as
@@ -25,6 +25,9 @@ pub struct Settled {
     pub repo_root: String,
     /// How old a pending learning must be to be promoted.
     pub promote_after: String,
+    /// How far a text must be trusted to be promoted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust_promote_at: Option<Trust>,
     /// The run that found it out.
     pub run_id: String,
     /// When that run looked at the corpus.

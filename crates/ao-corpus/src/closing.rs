@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ao_contract::{
     ChangeStatus, CloseLoop, Extra, FeedbackVerdict, LeftAlone, PendingVerdict, Promotion,
-    SchemaVersion, Unit, format_duration,
+    SchemaVersion, Trust, Unit, format_duration,
 };
 use ao_tree::{Edit, shown};
 use jiff::civil::Date;
@@ -18,7 +18,7 @@ use crate::logs::Logs;
 use crate::signals::PROMOTE_AT;
 use crate::taken::Ledger;
 use crate::whereabouts::Whereabouts;
-use crate::{feedback, promote};
+use crate::{feedback, promote, trust};
 
 /// What a corpus must be read from for its loop to be closed.
 pub const CLOSED: [&str; 4] = ["learnings", "findings", "patterns", "knowledge"];
@@ -38,6 +38,8 @@ pub struct Settings<'a> {
     pub min_age: Duration,
     /// Paths that the door would not let change; they are left out.
     pub except: BTreeSet<String>,
+    /// How far texts are trusted.
+    pub trust: trust::Told,
 }
 
 /// What closing the loop would change, and why.
@@ -51,6 +53,7 @@ pub struct Closing {
     rewards: u64,
     day: Option<Date>,
     min_age: Duration,
+    promote_at: Trust,
 }
 
 /// Judges pending learnings and takes feedback. `ledger` is of the same tree as `corpus`.
@@ -60,7 +63,7 @@ pub fn close_loop(
     mut ledger: Ledger,
     settings: &Settings<'_>,
 ) -> Closing {
-    let Settings { root, now, as_of, min_age, ref except } = *settings;
+    let Settings { root, now, as_of, min_age, ref except, ref trust } = *settings;
     let today = Whereabouts::of(corpus);
     let day = as_of.or_else(|| corpus.newest());
     let judged = feedback::judge(
@@ -70,7 +73,7 @@ pub fn close_loop(
         &mut ledger,
         feedback::Told { root, now, as_of, except },
     );
-    let told = promote::Told { now, day, min_age, except, watched: None };
+    let told = promote::Told { now, day, min_age, except, trust, watched: None };
     let promoted = promote::promote(corpus, &today, told);
     let mut edits = promoted.edits;
     edits.extend(judged.edits);
@@ -86,15 +89,16 @@ pub fn close_loop(
         rewards: judged.rewards,
         day,
         min_age,
+        promote_at: trust.promote_at,
     }
 }
 
 /// Everything that is asked of one pending learning, in the order in which it is; nothing for a file that is none.
 pub fn asked_of_pending(corpus: &Corpus, path: &str, settings: &Settings<'_>) -> Vec<Check> {
-    let Settings { now, as_of, min_age, ref except, .. } = *settings;
+    let Settings { now, as_of, min_age, ref except, ref trust, .. } = *settings;
     let today = Whereabouts::of(corpus);
     let day = as_of.or_else(|| corpus.newest());
-    let told = promote::Told { now, day, min_age, except, watched: Some(path) };
+    let told = promote::Told { now, day, min_age, except, trust, watched: Some(path) };
     promote::promote(corpus, &today, told).watched
 }
 
@@ -132,6 +136,8 @@ impl Closing {
             promoted: count(Promotion::Promoted),
             known: count(Promotion::Known),
             kept: count(Promotion::Kept),
+            waiting: self.pending.iter().filter(|pending| pending.waits_for_person).count() as u64,
+            trust_promote_at: Some(self.promote_at),
             pending: self.pending.clone(),
             rewards: self.rewards,
             feedback: self.feedback.clone(),

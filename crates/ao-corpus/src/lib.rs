@@ -41,6 +41,7 @@ mod specific;
 pub mod sweep;
 mod taken;
 mod tree;
+pub mod trust;
 mod whereabouts;
 pub mod words;
 

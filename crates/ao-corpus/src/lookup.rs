@@ -6,9 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use ao_contract::Trust;
+
 use crate::corpus::Entry;
 use crate::index::Question;
 use crate::passage::{Passage, passages, sentences_that_fit};
+use crate::trust::warned;
 
 /// A token is taken to be this many bytes. English prose has a little more, code a little less.
 pub const TOKEN_BYTES: usize = 4;
@@ -35,6 +38,8 @@ pub struct Given {
     pub path: String,
     /// The heading of its best passage.
     pub heading: Option<String>,
+    /// How far it is trusted, where that is less than `code`.
+    pub trust: Option<Trust>,
 }
 
 /// Markdown for a prompt.
@@ -60,9 +65,11 @@ pub fn lookup(
         let share = room.div_ceil(sources.len() - index).saturating_mul(2).min(room);
         let title = one_line(&source.entry.title());
         let mut block = String::new();
+        let trust = warned(source.entry);
+        let warning = trust.map_or_else(String::new, |trust| format!(" (trust: {trust})"));
         let _ = write!(
             block,
-            "\n## {}. {title}\n\nFrom `.agents/{}`:\n\n",
+            "\n## {}. {title}\n\nFrom `.agents/{}`{warning}:\n\n",
             index + 1,
             one_line(&source.entry.path).replace('`', "'")
         );
@@ -80,7 +87,7 @@ pub fn lookup(
         }
         let _ = write!(block, "{fence}text\n{text}\n{fence}\n");
         lookup.markdown.push_str(&block);
-        lookup.given.push(Given { path: source.entry.path.clone(), heading });
+        lookup.given.push(Given { path: source.entry.path.clone(), heading, trust });
     }
     lookup
 }

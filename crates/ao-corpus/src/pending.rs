@@ -11,10 +11,12 @@ use crate::corpus::Entry;
 use crate::promote::{Told, text_hash};
 use crate::secrets::looks_secret;
 use crate::signals::{self, Judgement, PROMOTE_AT};
+use crate::trust::{self, Judged};
 
 const HOURS_A_DAY: u64 = 24;
 /// The check that does not hold for a text that the corpus has already.
 pub(crate) const NEW: &str = "new";
+const VOUCHED: &str = "a person vouched for it";
 
 /// A learning that wants to be promoted. What is dear to find out is found out when it is asked for.
 pub(crate) struct Wanting<'a> {
@@ -23,6 +25,7 @@ pub(crate) struct Wanting<'a> {
     told: Told<'a>,
     hash: OnceCell<Option<String>>,
     pub(crate) judged: OnceCell<Judgement>,
+    trusted: OnceCell<Judged>,
 }
 
 impl<'a> Wanting<'a> {
@@ -31,7 +34,8 @@ impl<'a> Wanting<'a> {
         texts: &'a HashMap<String, Option<String>>,
         told: Told<'a>,
     ) -> Self {
-        Self { entry, texts, told, hash: OnceCell::new(), judged: OnceCell::new() }
+        let (hash, judged, trusted) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { entry, texts, told, hash, judged, trusted }
     }
 
     pub(crate) fn hash(&self) -> Option<&str> {
@@ -46,11 +50,15 @@ impl<'a> Wanting<'a> {
     fn judged(&self) -> &Judgement {
         self.judged.get_or_init(|| signals::judge(&self.entry.document))
     }
+
+    pub(crate) fn trusted(&self) -> &Judged {
+        self.trusted.get_or_init(|| trust::judge(self.entry, &self.told.trust.vouches))
+    }
 }
 
 /// In this order: what does not hold first is why a learning stays.
-pub(crate) const ASKED: [fn(&Wanting<'_>) -> Check; 10] =
-    [certain, unpinned, free, in_place, full, new, harmless, claim, score, age];
+pub(crate) const ASKED: [fn(&Wanting<'_>) -> Check; 12] =
+    [certain, unpinned, free, in_place, full, new, harmless, clean, trusted, claim, score, age];
 
 fn certain(wanting: &Wanting<'_>) -> Check {
     let doubt = wanting.entry.document.doubt();
@@ -94,17 +102,52 @@ fn harmless(wanting: &Wanting<'_>) -> Check {
     Check::plain("secret", "none", why, "none")
 }
 
+fn clean(wanting: &Wanting<'_>) -> Check {
+    let judged = wanting.trusted();
+    let why = || {
+        let signs = trust::told(&judged.signs);
+        format!("it waits for a person: it has signs of poison: {signs}")
+    };
+    let why = (!judged.signs.is_empty() && !judged.is_vouched).then(why);
+    let found = if judged.signs.is_empty() { "none" } else { VOUCHED };
+    Check::plain("poison", "no sign, or a person's word", why, found)
+}
+
+/// Trust has no scale on which a distance could be told.
+fn trusted(wanting: &Wanting<'_>) -> Check {
+    let judged = wanting.trusted();
+    let at_least = wanting.told.trust.promote_at;
+    let why = || {
+        let (trust, by) = (judged.trust, judged.why.join("; "));
+        format!("it waits for a person: its trust is {trust}, and {at_least} is needed: {by}")
+    };
+    let why = (judged.trust < at_least).then(why);
+    Check::plain("trust", &format!("at least {at_least}"), why, judged.trust.name())
+}
+
+/// Whoever vouches for a text has judged it.
+fn by_a_person(wanting: &Wanting<'_>, name: &'static str, needed: &str) -> Option<Check> {
+    wanting.trusted().is_vouched.then(|| Check::plain(name, needed, None, VOUCHED))
+}
+
 fn claim(wanting: &Wanting<'_>) -> Check {
+    const NEEDED: &str = "one concrete sentence";
+    if let Some(check) = by_a_person(wanting, "claim", NEEDED) {
+        return check;
+    }
     let why = || {
         "it has no concrete claim: no sentence names a number, command, path or symbol, or gives a \
          rule with its reason"
             .to_owned()
     };
     let why = (!wanting.judged().has_claim).then(why);
-    Check::plain("claim", "one concrete sentence", why, "it has one")
+    Check::plain("claim", NEEDED, why, "it has one")
 }
 
 fn score(wanting: &Wanting<'_>) -> Check {
+    if let Some(check) = by_a_person(wanting, "score", "any") {
+        return check;
+    }
     let score = wanting.judged().score;
     let why = format!("it scored {score}, and {PROMOTE_AT} is needed");
     Check::of(&signals::needed(score), why)
@@ -113,6 +156,9 @@ fn score(wanting: &Wanting<'_>) -> Check {
 /// Days are all that dates say, so a day is 24 hours.
 fn age(wanting: &Wanting<'_>) -> Check {
     let Told { day, min_age, .. } = wanting.told;
+    if let Some(check) = by_a_person(wanting, "age", "any") {
+        return check;
+    }
     if min_age.is_zero() {
         return Check::plain("age", "any", None, "not asked");
     }

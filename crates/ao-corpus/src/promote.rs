@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use ao_contract::{Extra, PendingVerdict, Promotion, Unit};
+use ao_contract::{Extra, PendingVerdict, Promotion, Trust, Unit};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
@@ -14,6 +14,7 @@ use crate::names::{Names, slug};
 use crate::pending::{self, Wanting};
 use crate::propose::Group;
 use crate::signals::{PROMOTE_AT, labelled};
+use crate::trust::{self, Judged};
 use crate::whereabouts::Whereabouts;
 
 const PENDING: &str = "knowledge/pending/";
@@ -30,6 +31,7 @@ pub(crate) struct Told<'a> {
     pub(crate) min_age: Duration,
     /// Files that cannot be changed now.
     pub(crate) except: &'a BTreeSet<String>,
+    pub(crate) trust: &'a trust::Told,
     /// Of this one everything is asked, also what comes after a refusal.
     pub(crate) watched: Option<&'a str>,
 }
@@ -91,6 +93,10 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
             score: None,
             signals: Vec::new(),
             promoted_to: None,
+            trust: None,
+            trust_why: Vec::new(),
+            signs: Vec::new(),
+            waits_for_person: false,
             extra: Extra::new(),
         };
         let wanting = Wanting::new(entry, &known, told);
@@ -98,11 +104,14 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
             promoted.watched = pending::ASKED.iter().map(|ask| ask(&wanting)).collect();
         }
         let looked = look(&wanting, &mut verdict);
+        let trusted = &wanting.trusted().clone();
         let filed = match looked {
             Look::Kept(why) => Err(why),
             Look::Known(to) => file_as_known(entry, to, &mut names, &mut verdict),
-            Look::Ready(hash) => file_as_learning(entry, &hash, told, &mut names, &mut verdict)
-                .inspect(|_| drop(known.insert(hash.clone(), verdict.promoted_to.clone()))),
+            Look::Ready(hash) => {
+                file_as_learning((entry, trusted), &hash, told, &mut names, &mut verdict)
+                    .inspect(|_| drop(known.insert(hash.clone(), verdict.promoted_to.clone())))
+            }
         };
         match filed {
             Ok(edits) => promoted.edits.extend(edits),
@@ -110,11 +119,22 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
                 verdict.verdict = Promotion::Kept;
                 verdict.reason = why;
                 verdict.promoted_to = None;
+                tell_waiting(trusted, told.trust.promote_at, &mut verdict);
             }
         }
         promoted.verdicts.push(verdict);
     }
     promoted
+}
+
+/// Whatever else speaks against it: that it waits for a person is told.
+fn tell_waiting(judged: &Judged, promote_at: Trust, verdict: &mut PendingVerdict) {
+    verdict.trust = Some(judged.trust);
+    if judged.waits(promote_at) {
+        verdict.trust_why.clone_from(&judged.why);
+        verdict.signs.clone_from(&judged.signs);
+        verdict.waits_for_person = true;
+    }
 }
 
 enum Look {
@@ -162,7 +182,7 @@ fn file_as_known(
 }
 
 fn file_as_learning(
-    entry: &Entry,
+    (entry, judged): (&Entry, &Judged),
     hash: &str,
     told: Told<'_>,
     names: &mut Names<'_>,
@@ -184,6 +204,10 @@ fn file_as_learning(
     let sure = labelled(document.body(), "confidence").map(|word| word.to_lowercase());
     fill("confidence", sure.filter(|word| is_level(word)));
     fill("source_session", labelled(document.body(), "session"));
+    // What stands here and says nothing is worth the same in its new place.
+    if judged.trust != trust::UNSAID || document.has(trust::TRUST) {
+        draft.set(trust::TRUST, judged.trust.name());
+    }
     draft.set("promoted_from", entry.path.as_str()).set("promoted_at", told.now);
     let learning = draft.finish().map_err(|error| error.to_string())?;
     let path = names.unique("learnings", &stem, "md", hash);
@@ -191,9 +215,14 @@ fn file_as_learning(
     let processed = processed.map_err(|error| error.to_string())?;
     let score = verdict.score.as_ref().map_or(0.0, Unit::get);
     verdict.verdict = Promotion::Promoted;
-    verdict.reason = format!("it scored {score}, and {PROMOTE_AT} is needed");
+    verdict.trust = Some(judged.trust);
     verdict.promoted_to = Some(path.clone());
-    let reason = format!("promoted: it scored {score}");
+    let mut reason = format!("promoted: it scored {score}");
+    verdict.reason = format!("it scored {score}, and {PROMOTE_AT} is needed");
+    if judged.is_vouched {
+        "promoted: a person vouched for it".clone_into(&mut reason);
+        "a person vouched for it".clone_into(&mut verdict.reason);
+    }
     let add = Group(&entry.path).add(&path, learning.bytes(), &reason, &[&entry.path]);
     let mut edits = vec![add];
     edits.extend(file(entry, &processed, &format!("promoted to {path}"), names));

@@ -75,8 +75,26 @@ pub struct Hit {
 
 /// The best entries for a question, best first; equals in the order of their paths.
 pub fn search(index: &Index, question: &Question, asking: Asking) -> Result<Vec<Hit>, Broken> {
+    told(index, question, scored(index, question, asking)?)
+}
+
+/// As [`search`], for whoever acts on what is found: nothing that waits to be promoted is among it.
+pub fn search_promoted(
+    index: &Index,
+    question: &Question,
+    limit: usize,
+) -> Result<Vec<Hit>, Broken> {
+    let ranked = index.rank_promoted(question, limit.max(RERANKED))?;
+    told(index, question, weighed(index, ranked, Asking { limit, as_of: None })?)
+}
+
+fn told(
+    index: &Index,
+    question: &Question,
+    scored: Vec<(f64, Ranked, Amounts)>,
+) -> Result<Vec<Hit>, Broken> {
     let mut hits = Vec::new();
-    for (score, ranked, amounts) in scored(index, question, asking)? {
+    for (score, ranked, amounts) in scored {
         let (entry, relevance) = (ranked.entry, ranked.relevance);
         let confidence = index.coverage(question, entry)?;
         hits.push(Hit { entry, path: index.key(entry)?, relevance, amounts, score, confidence });
@@ -94,8 +112,16 @@ fn scored(
     question: &Question,
     asking: Asking,
 ) -> Result<Vec<(f64, Ranked, Amounts)>, Broken> {
-    let now = asking.as_of.or(index.newest());
     let ranked = index.rank(question, asking.limit.max(RERANKED), asking.as_of)?;
+    weighed(index, ranked, asking)
+}
+
+fn weighed(
+    index: &Index,
+    ranked: Vec<Ranked>,
+    asking: Asking,
+) -> Result<Vec<(f64, Ranked, Amounts)>, Broken> {
+    let now = asking.as_of.or(index.newest());
     let mut scored = Vec::with_capacity(ranked.len());
     for ranked in ranked {
         let amounts = Amounts::of(&index.weights(ranked.entry)?, now);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ao_contract::Trust;
 use ao_corpus::harvest::Source;
 
 use crate::queue::QueueItem;
@@ -80,6 +81,8 @@ pub struct Settings {
     pub morning_command: Template,
     pub harvest: Vec<Source>,
     pub promote_after: Duration,
+    /// What is trusted less is not promoted without a person.
+    pub promote_at: Trust,
     pub mode: Mode,
     pub extent: Extent,
     pub long_haul: LongHaul,

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig, Tier};
+use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig, Tier, Trust};
+use ao_corpus::trust::PROMOTE_AT;
 use ao_guard::cell::Floor;
 use ao_runner::Origin;
+use ao_tree::shown;
 
 use crate::failure::Failure;
 
 const FILE: &str = ".agentops/config.yaml";
 /// Names one file instead of the user's and the repository's.
 const NAMED: &str = "AGENTOPS_CONFIG";
+/// Stronger than `trust.promote_at` of the user's file.
+const PROMOTE_AT_VARIABLE: &str = "AGENTOPS_TRUST_PROMOTE_AT";
 /// A larger file is not a configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const REPORT_DIR: &str = ".agents/overnight/latest";
@@ -201,6 +205,26 @@ pub(crate) fn runners(
 pub(crate) fn floor(root: &Path) -> Result<Floor, Failure> {
     let said = layers(root)?.into_iter().filter_map(|(_, config)| config.guard.floor);
     Ok(if said.into_iter().any(|tier| tier == Tier::A) { Floor::A } else { Floor::B })
+}
+
+/// How far a text must be trusted to be promoted without a person. A repository can ask for more than its user
+/// does and not for less: whoever can write there could let themselves in.
+pub(crate) fn promote_at(root: &Path) -> Result<Trust, Failure> {
+    let (mut user, mut repository) = (None, None);
+    for (whose, config) in layers(root)? {
+        let said = config.trust.promote_at.map(|said| said.trust());
+        match whose {
+            Whose::User => user = said.or(user),
+            Whose::Repository => repository = said.or(repository),
+        }
+    }
+    if let Some(word) = std::env::var_os(PROMOTE_AT_VARIABLE).filter(|word| !word.is_empty()) {
+        let word = word.to_string_lossy();
+        let refuse = |why| Failure::usage(format!("{PROMOTE_AT_VARIABLE}: {} {why}", shown(&word)));
+        user = Some(word.parse().map_err(refuse)?);
+    }
+    let user = user.unwrap_or(PROMOTE_AT);
+    Ok(repository.map_or(user, |repository| repository.max(user)))
 }
 
 /// Who wrote a configuration file: only the user decides where this machine's secrets and texts go.

@@ -10,6 +10,7 @@ use crate::document::sections;
 use crate::index::Question;
 use crate::passage::matched;
 use crate::pieces::{Shape, pieces};
+use crate::trust::warned;
 
 /// A longer one is cut.
 const LINE_CHARS_MAX: usize = 400;
@@ -51,6 +52,7 @@ pub(super) fn lines_of(
     let line = |((_, _, start), heading, text): ((_, _, usize), &str, &str)| BriefLine {
         text: on_one_line(text),
         disputed: card_of(entry, text, disputed),
+        trust: warned(entry),
         path: entry.path.clone(),
         line: line_number(entry, start),
         heading: Some(heading.to_owned()).filter(|heading| !heading.is_empty()),

@@ -17,7 +17,8 @@ use crate::corpus::{Corpus, Entry};
 use crate::files::read_one;
 use crate::index::{Place, Question};
 use crate::lookup::{TOKEN_BYTES, tokens};
-use crate::search::{Asking, search};
+use crate::search::search_promoted;
+use crate::trust::warned;
 use line::lines_of;
 use page::Page;
 
@@ -37,7 +38,7 @@ pub fn brief(
     }
     let asked = place.ask(|index| {
         let limit = entries.max(OPPONENTS_MAX);
-        let hits = search(index, &question, Asking { limit, as_of: None })?;
+        let hits = search_promoted(index, &question, limit)?;
         let missing = words_where(&question, |stem| Ok(index.entries_with(stem)? == 0))?;
         Ok((hits, missing))
     });
@@ -68,6 +69,7 @@ pub fn brief(
             path: entry.path.clone(),
             heading: first.heading.clone(),
             score: Finite::new(*score).unwrap_or_default(),
+            trust: warned(entry),
             extra: Extra::new(),
         })
     };

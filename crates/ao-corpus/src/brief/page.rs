@@ -134,6 +134,9 @@ fn rendered(line: &BriefLine) -> String {
     if let Some(date) = &line.date {
         let _ = write!(told, ", {date}");
     }
+    if let Some(trust) = line.trust {
+        let _ = write!(told, ", trust: {trust}");
+    }
     if let Some(card) = &line.disputed {
         let _ = write!(told, ", disputed: `{card}`");
     }

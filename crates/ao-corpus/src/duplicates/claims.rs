@@ -74,6 +74,8 @@ pub enum Verdict {
     Wording(Vec<(String, String)>),
     /// Another claim, and which.
     Differ(Apart),
+    /// One of them was written to steer its reader; why that is thought.
+    Poisoned(String),
 }
 
 /// Where two texts part, and the words of each side there, as they are compared; none where no words stand

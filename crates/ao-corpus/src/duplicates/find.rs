@@ -13,6 +13,7 @@ use super::{REVIEW_PAIRS_MIN, REVIEW_STEMS_MIN};
 use crate::corpus::{Entry, Kind};
 use crate::files::in_parallel;
 use crate::tree::Tree;
+use crate::trust;
 
 /// Pairs whose texts are in memory at once.
 const JUDGED_AT_ONCE: usize = 2_000;
@@ -201,10 +202,43 @@ fn judge_part(tree: &Tree, looked: &[Looked], near: &[Compared]) -> Vec<Verdict>
     let claims_of = |place: &usize| tree.entry(&looked[*place].path).map(|e| Claims::of(&e));
     let read = in_parallel(&places, claims_of);
     let claims: BTreeMap<usize, Option<Claims>> = places.into_iter().zip(read).collect();
-    in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
+    let verdicts = in_parallel(near, |pair| match (&claims[&pair.one], &claims[&pair.other]) {
         (Some(one), Some(other)) => claims_of_both(one, other),
         _ => Verdict::Differ("one of them can no longer be read".into()),
-    })
+    });
+    unpoisoned(tree, looked, near, verdicts)
+}
+
+/// What is written to steer a reader gets into no other entry, and takes the place of none.
+fn unpoisoned(
+    tree: &Tree,
+    looked: &[Looked],
+    near: &[Compared],
+    mut verdicts: Vec<Verdict>,
+) -> Vec<Verdict> {
+    let is_same = |verdict: &&mut Verdict| !matches!(verdict, Verdict::Differ(_));
+    let pairs: Vec<(&Compared, &mut Verdict)> =
+        near.iter().zip(verdicts.iter_mut()).filter(|(_, verdict)| is_same(verdict)).collect();
+    let places: BTreeSet<usize> =
+        pairs.iter().flat_map(|(pair, _)| [pair.one, pair.other]).collect();
+    let places: Vec<usize> = places.into_iter().collect();
+    let of = |place: &usize| tree.entry(&looked[*place].path).and_then(|entry| poison(&entry));
+    let poisoned: BTreeMap<usize, Option<String>> =
+        places.iter().copied().zip(in_parallel(&places, of)).collect();
+    for (pair, verdict) in pairs {
+        let found = poisoned[&pair.one].as_ref().or(poisoned[&pair.other].as_ref());
+        if let Some(why) = found {
+            *verdict = Verdict::Poisoned(why.clone());
+        }
+    }
+    verdicts
+}
+
+/// Why an entry is merged with no other, if signs of poison are in it.
+pub(super) fn poison(entry: &Entry) -> Option<String> {
+    let signs = trust::signs(entry);
+    let path = &entry.path;
+    (!signs.is_empty()).then(|| format!("{path} has signs of poison: {}", trust::told(&signs)))
 }
 
 pub(super) fn claims_of_both(one: &Claims, other: &Claims) -> Verdict {
@@ -245,6 +279,7 @@ fn gather(
 pub(super) fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
     match verdict {
         Verdict::Same => None,
+        Verdict::Poisoned(why) => Some(why.clone()),
         Verdict::Differ(apart) => Some(format!("they claim different things: {}", apart.why)),
         Verdict::Wording(pairs) => {
             let (one, other) = pairs.iter().find(|(one, other)| !wander.excuses(one, other))?;

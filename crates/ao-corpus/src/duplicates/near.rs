@@ -69,7 +69,11 @@ impl Finder {
             // The better one comes first, as where all are compared.
             let is_first = self.looked[ours].rank < self.looked[place].rank;
             let (one, two) = if is_first { (&own, &claims) } else { (&claims, &own) };
-            let verdict = find::claims_of_both(one, two);
+            let mut verdict = find::claims_of_both(one, two);
+            if !matches!(verdict, Verdict::Differ(_)) {
+                let why = find::poison(&entry).or_else(|| find::poison(&other));
+                verdict = why.map_or(verdict, Verdict::Poisoned);
+            }
             let is_met = find::is_met(&self.looked, ours, place);
             let mut checks: Vec<Check> = likeness.bounds().iter().map(Check::from).collect();
             if likeness.is_same() {
@@ -106,12 +110,13 @@ fn told(verdict: &Verdict) -> &'static str {
         Verdict::Same => "word for word",
         Verdict::Wording(_) => "in other words",
         Verdict::Differ(_) => "different",
+        Verdict::Poisoned(_) => "poisoned",
     }
 }
 
 fn difference(verdict: Verdict, wander: &Wander) -> Option<Difference> {
     match verdict {
-        Verdict::Same => None,
+        Verdict::Same | Verdict::Poisoned(_) => None,
         Verdict::Differ(apart) => Some(Difference { ours: apart.ours, theirs: apart.theirs }),
         Verdict::Wording(pairs) => {
             let (one, other) =

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ao_contract::{
-    ChangeStatus, Extra, Harvest, HarvestSource, Harvested, LeftAlone, SchemaVersion, Unit,
+    ChangeStatus, Extra, Harvest, HarvestSource, Harvested, LeftAlone, Poisoned, SchemaVersion,
+    Trust, Unit,
 };
 use ao_tree::{Edit, shown};
 use serde_json::Value;
@@ -22,6 +23,7 @@ use crate::names::Names;
 use crate::promote::known_texts;
 use crate::propose::Group;
 use crate::taken::Ledger;
+use crate::trust;
 use crate::whereabouts::Whereabouts;
 use take::{HASH, Skip, Taker};
 
@@ -41,6 +43,8 @@ pub struct Settings<'a> {
     pub except: BTreeSet<String>,
     /// No more than so many at once; the rest is for the next time.
     pub limit: usize,
+    /// What is trusted less waits for a person.
+    pub promote_at: Trust,
 }
 
 /// What harvesting would change, and why.
@@ -52,6 +56,7 @@ pub struct Harvesting {
     skipped: Vec<LeftAlone>,
     /// Those of them that are not fit to be taken.
     unfit: Vec<LeftAlone>,
+    poisoned: Vec<Poisoned>,
     min_confidence: f64,
 }
 
@@ -88,6 +93,7 @@ pub fn harvest(
         harvested: Vec::new(),
         skipped: Vec::new(),
         unfit: Vec::new(),
+        poisoned: Vec::new(),
         min_confidence: settings.min_confidence,
     };
     let mut seen = BTreeSet::new();
@@ -161,6 +167,13 @@ impl Harvesting {
                 self.unfit.push(left.clone());
                 self.skipped.push(left);
             }
+            Skip::Poisoned(trust, signs) => {
+                let left = of(format!("it has signs of poison: {}", trust::told(&signs)));
+                let path = left.path.clone();
+                self.poisoned.push(Poisoned { path, trust, signs, extra: Extra::new() });
+                self.unfit.push(left.clone());
+                self.skipped.push(left);
+            }
         }
     }
 
@@ -189,6 +202,7 @@ impl Harvesting {
             sources: self.sources.clone(),
             harvested: self.harvested.clone(),
             skipped: self.skipped.clone(),
+            poisoned: self.poisoned.clone(),
             extra: Extra::new(),
         }
     }

@@ -1,19 +1,21 @@
 //! One entry of another repository: whether it is taken, and what it is here.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 
-use ao_contract::{Extra, Harvested, Maturity, Taken, TakenFrom, Unit};
+use ao_contract::{Extra, Harvested, Maturity, Sign, Taken, TakenFrom, Trust, Unit};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
 use super::source::{Source, SourceForm, is_fixture};
 use super::{GROUP, Settings, drafted};
 use crate::corpus::{Entry, Kind};
-use crate::document::{Document, Form, day};
+use crate::document::{Document, Draft, Form, day};
 use crate::names::{Names, slug};
 use crate::promote::text_hash;
 use crate::secrets::looks_secret;
 use crate::taken::Ledger;
+use crate::trust::{self, TRUST};
 
 /// Of an entry that does not say.
 const CONFIDENCE_UNSAID: f64 = 0.5;
@@ -35,6 +37,9 @@ const JUDGED: [&str; 8] = [
 /// Marks that mean something only where they were made.
 const LOCAL: [&str; 3] = ["pinned", "last_decay_at", "decay_count"];
 
+/// Where what waits for a person is put.
+const PENDING: &str = "knowledge/pending";
+
 /// The key that says which text an entry was made of.
 pub(super) const HASH: &str = "harvest_hash";
 
@@ -55,6 +60,8 @@ pub(super) enum Skip {
     Usual(String),
     /// It is not fit to be.
     Unfit(String),
+    /// It was written to steer whoever reads it.
+    Poisoned(Trust, Vec<Sign>),
 }
 
 impl From<String> for Skip {
@@ -94,6 +101,11 @@ impl Taker<'_> {
             let here = here.as_deref().unwrap_or("an entry that was promoted");
             return Err(Skip::Usual(format!("{here} says the same, word for word")));
         }
+        let trust = trust::of_header(&entry.document).unwrap_or(trust::UNSAID).min(trust::UNSAID);
+        let signs = trust::signs(theirs);
+        if !signs.is_empty() {
+            return Err(Skip::Poisoned(trust, signs));
+        }
         let confidence = confidence(&entry.document);
         let min = self.settings.min_confidence;
         if confidence < min {
@@ -105,10 +117,27 @@ impl Taker<'_> {
             return Err(Skip::Unfit("it cannot be written here".into()));
         }
         let stem = self.stem(entry)?;
-        let draft = self.draft(source, entry, &original_path, &hash, confidence)?;
-        let ending = if entry.document.form() == Form::JsonLine { "jsonl" } else { "md" };
-        let path = self.names.unique("learnings", &stem, ending, &hash);
-        let reason = format!("harvested from {}, with confidence {confidence}", source.repo);
+        let waits = trust < self.settings.promote_at;
+        let is_line = entry.document.form() == Form::JsonLine;
+        if waits && is_line {
+            let needed = self.settings.promote_at;
+            return Err(Skip::Unfit(format!(
+                "its trust is {trust}, and {needed} is needed; only Markdown can wait for a person"
+            )));
+        }
+        let mut draft = self.draft(source, entry, &original_path, &hash, confidence);
+        lower(&mut draft, &entry.document, trust, waits);
+        let draft = draft.finish().map_err(|error| error.to_string())?;
+        let (folder, ending) = match (waits, is_line) {
+            (true, _) => (PENDING, "md"),
+            (false, true) => ("learnings", "jsonl"),
+            (false, false) => ("learnings", "md"),
+        };
+        let path = self.names.unique(folder, &stem, ending, &hash);
+        let mut reason = format!("harvested from {}, with confidence {confidence}", source.repo);
+        if waits {
+            let _ = write!(reason, "; it waits for a person, since its trust is {trust}");
+        }
         let edit = GROUP.add(&path, draft.bytes(), &reason, &[&origin]);
         self.known.insert(hash.clone(), Some(path.clone()));
         self.ids.extend(draft.text("id").map(String::from));
@@ -128,6 +157,7 @@ impl Taker<'_> {
             original_path,
             confidence: Unit::nearest(confidence),
             hash,
+            trust: Some(trust),
             unkept,
             extra: Extra::new(),
         };
@@ -151,7 +181,7 @@ impl Taker<'_> {
         original_path: &str,
         hash: &str,
         confidence: f64,
-    ) -> Result<Document, String> {
+    ) -> Draft {
         let document = &entry.document;
         let mut draft = document.draft();
         for key in JUDGED {
@@ -176,7 +206,21 @@ impl Taker<'_> {
             .set("harvest_confidence", confidence)
             .set(HASH, hash)
             .set("harvested_at", self.settings.now);
-        draft.finish().map_err(|error| error.to_string())
+        draft
+    }
+}
+
+/// Trust that was earned elsewhere is not earned here.
+fn lower(draft: &mut Draft, document: &Document, trust: Trust, waits: bool) {
+    let said = document.text(TRUST).map(|word| Trust::of_word(&word));
+    if said.is_some_and(|said| said > trust) || said.is_none() && trust < trust::UNSAID {
+        draft.set(TRUST, trust.name());
+    }
+    // A pending learning was never promoted.
+    for key in ["promoted_from", "promoted_at"] {
+        if let Some(value) = document.get(key).filter(|_| waits) {
+            draft.remove(key).set(&format!("harvest_{key}"), value.into_owned());
+        }
     }
 }
 

@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::corpus::Entry;
+use crate::corpus::{Entry, Kind};
 use crate::tree::Tree;
 use draft::{Batch, BatchWriter, Stamp};
 use reader::Reader;
@@ -189,6 +189,13 @@ impl Index {
                 Ok(self.reader.weighed(entry)?.day.is_none_or(|day| day <= as_of))
             }),
         }
+    }
+
+    /// As [`Index::rank`], of what is knowledge: nothing that waits to be promoted.
+    pub fn rank_promoted(&self, question: &Question, depth: usize) -> Result<Vec<Ranked>, Broken> {
+        rank::rank(&self.reader, question, depth, |entry| {
+            Ok(Kind::of(&self.reader.key(entry)?) != Some(Kind::Pending))
+        })
     }
 
     /// How an entry stands among all others, where a score is the relevance times the factor of its

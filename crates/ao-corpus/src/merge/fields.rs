@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{MERGED_FIELDS, MERGED_FROM};
 use crate::corpus::Entry;
 use crate::document::{Document, Draft};
+use crate::trust::{TRUST, UNSAID, of_header};
 
 /// Added up: how often the copies were judged is how often the one was.
 const SUMS: [&str; 4] = ["reward_count", "helpful_count", "harmful_count", "hit_count"];
@@ -17,8 +18,8 @@ const GREATEST: [&str; 2] = ["decay_count", "confidence"];
 const LATEST: [(&str, Option<&str>); 3] =
     [("last_reward_at", Some("last_reward")), ("last_decay_at", None), ("last_cited", None)];
 /// Who the other one was is told by its lineage, and a copy that is hidden is never merged.
-const NOT_TAKEN: [&str; 6] =
-    ["id", MERGED_FROM, MERGED_FIELDS, "superseded_by", "promoted_to", "superseded"];
+const NOT_TAKEN: [&str; 7] =
+    ["id", MERGED_FROM, MERGED_FIELDS, "superseded_by", "promoted_to", "superseded", TRUST];
 /// As in `2026-04-01`.
 const DAY_BYTES: usize = 10;
 /// Utilities are written with so many digits at most.
@@ -57,7 +58,18 @@ pub(super) fn merge(draft: &mut Draft, survivor: &Entry, other: &Entry, style: S
             }
         }
     }
+    trust(draft, ours, theirs);
     lineage(draft, ours, other, differing);
+}
+
+/// No more than the least trusted of the two; where neither says, nothing is said.
+fn trust(draft: &mut Draft, ours: &Document, theirs: &Document) {
+    let said = |document: &Document| of_header(document).unwrap_or(UNSAID);
+    let is_said = ours.has(TRUST) || theirs.has(TRUST);
+    let (own, lowest) = (said(ours), said(ours).min(said(theirs)));
+    if is_said && (lowest < own || !ours.has(TRUST)) {
+        draft.set(TRUST, lowest.name());
+    }
 }
 
 fn is_day_of_name(entry: &Entry) -> bool {

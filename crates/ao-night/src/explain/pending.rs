@@ -20,6 +20,7 @@ const SENTENCES: [(&str, &str, &str); 6] = [
     ("cause", "That holds because wexil waits there.", "one reason, such as `because`"),
     ("rule", "Always probe wexil there.", "one rule, such as `always`"),
 ];
+const PERSON: &str = "only a person's word turns it: `ao trust PATH --vouch --why TEXT`";
 const CONFIDENCE: f64 = 0.9;
 const DOUBT: f64 = 0.3;
 
@@ -43,7 +44,8 @@ pub(super) fn ruling(scene: &Scene, path: &str) -> Result<Option<Ruling>, String
         ruling.flips.extend(without_one(&ruling.signals));
     }
     if ruling.flips.is_empty() {
-        ruling.no_flip = Some(NONE_FOUND.to_owned());
+        let none = if verdict.waits_for_person { PERSON } else { NONE_FOUND };
+        ruling.no_flip = Some(none.to_owned());
     }
     Ok(Some(ruling))
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ao_contract::{ChangeStatus, CloseLoop};
+use ao_contract::{ChangeStatus, CloseLoop, Trust};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
+use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Entry, Ledger, Logs, Past, SEARCHED, Settings, Tree, close_loop,
 };
@@ -29,6 +30,8 @@ pub struct Source {
     pub now: String,
     /// How old a pending learning must be.
     pub promote_after: Duration,
+    /// How far it must be trusted.
+    pub promote_at: Trust,
 }
 
 /// A corpus and all that a night judges it by.
@@ -39,6 +42,7 @@ pub struct Scene {
     corpus: Arc<Corpus>,
     logs: Logs,
     ledger: Ledger,
+    vouches: Vouches,
 }
 
 /// What a night would do.
@@ -61,6 +65,10 @@ impl Scene {
             Some(past) => Ledger::read_past(&agents, past),
             None => Ledger::read(&agents),
         };
+        let vouches = match &source.past {
+            Some(past) => Vouches::read_past(&agents, past),
+            None => Vouches::read(&agents),
+        };
         if let Some(past) = &source.past {
             logs.only_until(past.until());
         }
@@ -69,6 +77,7 @@ impl Scene {
             corpus: Arc::new(corpus.map_err(|error| error.to_string())?),
             logs,
             ledger: ledger.map_err(|error| error.to_string())?,
+            vouches: vouches.map_err(|error| error.to_string())?,
             source,
         })
     }
@@ -133,6 +142,10 @@ impl Scene {
             as_of: None,
             min_age: self.source.promote_after,
             except,
+            trust: trust::Told {
+                promote_at: self.source.promote_at,
+                vouches: self.vouches.clone(),
+            },
         }
     }
 

@@ -30,6 +30,7 @@ pub(crate) fn ingest(work: &Work, corpus: &Corpus, fixed: &Fixed) -> Result<Inge
         min_confidence: MIN_CONFIDENCE,
         except: fixed.keys().cloned().collect(),
         limit: HARVESTED_MAX,
+        promote_at: work.settings.promote_at,
     };
     let harvesting = harvest::harvest(corpus, &work.settings.harvest, ledger, &settings);
     Ok(Ingested { harvesting: Some(harvesting) })

@@ -7,6 +7,7 @@ use ao_contract::{ChangeStatus, RunStage};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::fitness;
 use ao_corpus::harvest::{Source, SourceForm};
+use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
 };
@@ -146,12 +147,14 @@ fn close(
     fault("close-loop").map_err(&fail)?;
     let logs = Logs::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let ledger = Ledger::read(&work.agents).map_err(|error| fail(error.to_string()))?;
+    let vouches = Vouches::read(&work.agents).map_err(|error| fail(error.to_string()))?;
     let settings = Closed {
         root: &work.root,
         now: &work.outside.reading("close-loop").rfc3339(),
         as_of: None,
         min_age: work.settings.promote_after,
         except: fixed.keys().cloned().collect(),
+        trust: trust::Told { promote_at: work.settings.promote_at, vouches },
     };
     let closing = if ingested.edits().is_empty() {
         close_loop(corpus, &logs, ledger, &settings)

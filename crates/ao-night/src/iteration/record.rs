@@ -17,6 +17,9 @@ use super::Proposal;
 /// So many changes are listed; the record of the commit has all of them.
 const LISTED_MAX: usize = 2000;
 
+/// Where learnings stand.
+const LEARNINGS: &str = "learnings/";
+
 /// Why a rescue was spent on an iteration.
 pub(crate) const RESCUE: &str = "rescue";
 
@@ -130,17 +133,22 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
     let id = is_made.then(|| iteration.id.clone());
     let closing = proposal.closing.report(status, id.clone());
     let harvest = proposal.ingested.report(status, id);
-    let harvested = harvest.as_ref().map_or(0, |harvest| harvest.harvested.len());
+    let taken = harvest.as_ref().map_or(&[][..], |harvest| &harvest.harvested);
+    let harvested = taken.len();
+    // What waits for a person is no learning yet.
+    let is_learning = |one: &&Harvested| one.path.starts_with(LEARNINGS);
+    let learned = taken.iter().filter(is_learning).count();
+    let poisoned = harvest.iter().flat_map(|all| &all.poisoned).map(|one| json!(one)).collect();
     let lowered: Vec<Value> =
         harvest.iter().flat_map(|all| &all.harvested).filter_map(lowered).collect();
     iteration.ingest = object(json!({
         "pending": closing.pending.len(),
         "harvested": harvested,
         "sources": harvest.map(|harvest| harvest.sources),
-        "learnings_added": closing.promoted + harvested as u64,
+        "learnings_added": closing.promoted + learned as u64,
     }));
     let unfit = proposal.ingested.unfit().iter().map(|left| json!(left)).collect();
-    for (key, told) in [("refused", unfit), ("lowered", lowered)] {
+    for (key, told) in [("refused", unfit), ("lowered", lowered), ("poisoned", poisoned)] {
         tell(&mut iteration.ingest, key, told);
     }
     iteration.reduce = reduced(&proposal.plan.report, &closing, proposal.edits());
@@ -191,6 +199,7 @@ fn reduced(defrag: &Defrag, closing: &ao_contract::CloseLoop, edits: &[Edit]) ->
         "promoted": closing.promoted,
         "known": closing.known,
         "kept_pending": closing.kept,
+        "waiting_for_a_person": closing.waiting,
         "rewards": closing.rewards,
         "left_alone": defrag.kept.len(),
         "for_review": defrag.review.len(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ao_contract::Trust;
 use ao_corpus::Entry;
 
 /// Header fields whose value names where an entry was learned. One run or session that is named in
@@ -21,7 +22,6 @@ const SOURCES: [&str; 12] = [
     "dedup_key",
 ];
 const TRUST: &str = "trust";
-const INFERRED: &str = "model-inference";
 
 /// The places that an entry comes from, and the names that it has or took over.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +65,7 @@ impl Origin {
 
 /// Whether a model made it up from something else.
 pub(super) fn is_inferred(entry: &Entry) -> bool {
-    entry.document.text(TRUST).is_some_and(|trust| folded(&trust) == INFERRED)
+    entry.document.text(TRUST).is_some_and(|word| Trust::of_word(&word) == Trust::Model)
 }
 
 fn folded(text: &str) -> String {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ao_contract::{Extra, Finite, NightQueue, NightSettings, NightSource, NightWish};
 use ao_corpus::harvest::{Source, SourceForm};
+use ao_corpus::trust::PROMOTE_AT;
 
 use super::corpus::numbers;
 use crate::queue::QueueItem;
@@ -32,6 +33,7 @@ pub(crate) fn told(settings: &Settings) -> NightSettings {
         morning_command: settings.morning_command.text().to_owned(),
         harvest: harvest.map(|(source, place)| source_told(source, place)).collect(),
         promote_after_ms: milliseconds(settings.promote_after),
+        trust_promote_at: Some(settings.promote_at),
         full: settings.extent == Extent::Everything,
         long_haul_ms: match settings.long_haul {
             LongHaul::Off => None,
@@ -74,6 +76,7 @@ pub(super) fn settings(
         morning_command,
         harvest: told.harvest.iter().map(source).collect(),
         promote_after: Duration::from_millis(told.promote_after_ms),
+        promote_at: told.trust_promote_at.unwrap_or(PROMOTE_AT),
         mode: Mode::Real,
         // A night that is kept read everything.
         extent: Extent::Everything,

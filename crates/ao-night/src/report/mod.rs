@@ -22,6 +22,7 @@ mod plain;
 mod ran;
 mod say;
 mod scape;
+mod waiting;
 mod worth;
 
 use ao_contract::Summary;
@@ -35,12 +36,13 @@ pub(crate) use facts::{status_name, step_status_name};
 pub use plain::{ALERT, STRUCK};
 
 /// The headings that a report can have, in their order.
-pub const HEADINGS: [&str; 10] = [
+pub const HEADINGS: [&str; 11] = [
     "DreamScape",
     "Terrain and health",
     "Yield",
     "Long-haul",
     "What ran",
+    "Waiting for a person",
     "Morning packets",
     "Dream Council",
     "Degraded",
@@ -68,6 +70,7 @@ fn blocks(facts: &Facts<'_>) -> Vec<Block> {
         worth::yields,
         worth::long_haul,
         ran::section,
+        waiting::section,
         packets::section,
         contradictions::section,
         council::section,

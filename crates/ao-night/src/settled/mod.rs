@@ -36,6 +36,7 @@ pub(crate) struct Key {
     program: String,
     repo_root: String,
     promote_after: String,
+    promote_at: ao_contract::Trust,
 }
 
 impl Key {
@@ -47,6 +48,7 @@ impl Key {
             program: program?.to_owned(),
             repo_root: root.to_str()?.to_owned(),
             promote_after: format_duration(settings.promote_after),
+            promote_at: settings.promote_at,
         })
     }
 
@@ -54,6 +56,7 @@ impl Key {
         self.program == settled.program
             && self.repo_root == settled.repo_root
             && self.promote_after == settled.promote_after
+            && Some(self.promote_at) == settled.trust_promote_at
     }
 }
 
@@ -150,6 +153,7 @@ impl Key {
             program: self.program,
             repo_root: self.repo_root,
             promote_after: self.promote_after,
+            trust_promote_at: Some(self.promote_at),
             run_id: run_id.to_owned(),
             looked_at: looked.at,
             fingerprint: looked.print.hash,

@@ -99,6 +99,7 @@ fn plan(
         as_of: arguments.as_of,
         min_age: arguments.threshold,
         except: fixed.keys().cloned().collect(),
+        trust: super::trust::told(repo)?,
     };
     Ok(close_loop(&corpus, &logs, ledger, &settings))
 }
@@ -148,12 +149,15 @@ fn text(report: &CloseLoop) -> String {
         text.push('\n');
     }
     more(&mut text, report.feedback.len());
-    let CloseLoop { promoted, known, kept, rewards, .. } = report;
+    let CloseLoop { promoted, known, kept, waiting, rewards, .. } = report;
     let judged = report.feedback.len();
     let _ = writeln!(
         text,
         "{promoted} promoted, {known} known, {kept} kept; {rewards} judgements on {judged} entries."
     );
+    if *waiting > 0 {
+        let _ = writeln!(text, "{waiting} wait for a person: `ao trust` shows them.");
+    }
     text
 }
 

@@ -28,7 +28,8 @@ const LISTED_MAX: usize = 20;
     after_help = "Learnings, patterns and findings of other repositories become provisional learnings here, each with
 where it comes from. Never taken: this repository's own (under any path, link or worktree), test
 fixtures, what is hidden, experimental, an anti-pattern or dealt with, what looks like a secret, and
-what was taken before. `ao tree undo` takes it all back.
+what was taken before, and what has signs of poison. What is trusted less than `trust.promote_at`
+waits for a person in knowledge/pending/ (`ao trust`). `ao tree undo` takes it all back.
 
 Examples:
   ao --dry-run harvest --from ../other
@@ -98,6 +99,7 @@ fn plan(
         min_confidence: arguments.min_confidence,
         except: fixed.keys().cloned().collect(),
         limit: usize::MAX,
+        promote_at: config::promote_at(&repo.root)?,
     };
     Ok(harvest::harvest(&corpus, sources, ledger, &settings))
 }

@@ -3,7 +3,7 @@
 use ao_contract::{Citation, CitationType, Exit, Extra, Finite, Maybe};
 use ao_corpus::Entry;
 use ao_corpus::lookup::{Given, Lookup, Source, lookup, tokens};
-use ao_corpus::search::{Asking, Hit, search};
+use ao_corpus::search::{Hit, search_promoted};
 use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
@@ -28,7 +28,8 @@ const LOG: &str = "ao/citations.jsonl";
   ao lookup flaky tests --tokens 800 --session s-42
 
 The answer is Markdown for a prompt: the best passages of the best entries, each quoted in a block
-that its text cannot end. A token is taken to be four bytes. One line an entry is added to
+that its text cannot end. What is trusted less than `code` says so; what waits to be promoted is not
+given. A token is taken to be four bytes. One line an entry is added to
 .agents/ao/citations.jsonl, not with --dry-run.")]
 pub(crate) struct Arguments {
     /// What to look for
@@ -60,8 +61,8 @@ pub(crate) fn run(
     let query = arguments.query.join(" ");
     let question = library::question(&query, printer)?;
     let library = Library::open(global)?;
-    let asking = Asking { limit: arguments.limit, as_of: None };
-    let hits = library.ask(printer, |index| search(index, &question, asking))?;
+    let limit = arguments.limit;
+    let hits = library.ask(printer, |index| search_promoted(index, &question, limit))?;
     let entries: Vec<Entry> =
         hits.iter().map(|hit| library.entry(&hit.path)).collect::<Result<_, _>>()?;
     let sources: Vec<Source<'_>> =
@@ -154,12 +155,16 @@ fn answer(found: &Lookup, hits: &[Hit], query: &str, printer: &Printer) {
         .iter()
         .map(|given| {
             let hit = confidence_of(hits, given);
-            json!({
+            let mut entry = json!({
                 "path": format!("{AGENTS}/{}", given.path),
                 "section": given.heading,
                 "score": hit.map(|hit| hit.score),
                 "confidence": hit.map(|hit| hit.confidence),
-            })
+            });
+            if let Some(trust) = given.trust {
+                entry["trust"] = trust.name().into();
+            }
+            entry
         })
         .collect();
     let fields = json!({

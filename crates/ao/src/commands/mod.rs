@@ -21,4 +21,5 @@ pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod tree;
+pub(crate) mod trust;
 pub(crate) mod vault;

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::Exit;
+use ao_contract::{Exit, Trust};
+use ao_corpus::Kind;
 use ao_corpus::index::Question;
 use ao_corpus::passage::{Snippet, snippet};
 use ao_corpus::search::{Asking, Explanation, Hit, explain, search};
+use ao_corpus::trust::warned;
 use ao_tree::shown;
 use serde_json::{Value, json};
 
@@ -13,7 +15,7 @@ use super::as_of::AsOf;
 use super::library::{self, Library};
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{FAINT, GOOD, Printer, STRONG, paint};
+use crate::printer::{DOUBT, FAINT, GOOD, Printer, STRONG, paint};
 use crate::repo::AGENTS;
 
 const SNIPPET_CHARS: usize = 160;
@@ -53,6 +55,9 @@ pub(crate) struct Arguments {
 struct Shown {
     hit: Hit,
     title: String,
+    /// How far it is trusted, where that is less than `code`.
+    trust: Option<Trust>,
+    is_pending: bool,
     snippet: Snippet,
     explanation: Option<Explanation>,
 }
@@ -105,7 +110,9 @@ fn look_up(
         .map(|(hit, explanation)| {
             let entry = library.entry(&hit.path)?;
             let snippet = snippet(&entry, question, SNIPPET_CHARS);
-            Ok(Shown { title: entry.title(), snippet, hit, explanation })
+            let is_pending = entry.kind == Kind::Pending;
+            let (title, trust) = (entry.title(), warned(&entry));
+            Ok(Shown { title, trust, is_pending, snippet, hit, explanation })
         })
         .collect()
 }
@@ -120,6 +127,12 @@ fn as_json(one: &Shown) -> Value {
         "confidence": confidence,
         "snippet": one.snippet.text,
     });
+    if let Some(trust) = one.trust {
+        value["trust"] = trust.name().into();
+    }
+    if one.is_pending {
+        value["pending"] = true.into();
+    }
     if let Some(explanation) = &one.explanation {
         let parts: Vec<Value> = explanation
             .parts
@@ -157,7 +170,14 @@ fn write_one(text: &mut String, place: usize, one: &Shown) {
         paint(STRONG, &shown(&one.title)),
         paint(FAINT, &format!("{:.3}", one.hit.score))
     );
-    let _ = writeln!(text, "    {}", paint(FAINT, &shown(&format!("{AGENTS}/{}", one.hit.path))));
+    let path = paint(FAINT, &shown(&format!("{AGENTS}/{}", one.hit.path)));
+    let trust = one.trust.map(|trust| format!("trust: {trust}"));
+    let pending = one.is_pending.then(|| "not promoted".to_owned());
+    let words: Vec<String> = pending.into_iter().chain(trust).collect();
+    let _ = match words.is_empty() {
+        true => writeln!(text, "    {path}"),
+        false => writeln!(text, "    {path}  {}", paint(DOUBT, &format!("({})", words.join(", ")))),
+    };
     if !one.snippet.text.is_empty() {
         let _ = writeln!(text, "    {}", marked(&one.snippet));
     }

@@ -50,7 +50,8 @@ fn own(curator: &Curator) -> Tree {
 /// The entries that drafts became.
 fn taken(curator: &Curator) -> Vec<(String, String)> {
     let tree = curator.repo.tree();
-    let all = tree.iter().filter(|(path, _)| path.starts_with("learnings/"));
+    // A model's draft waits for a person.
+    let all = tree.iter().filter(|(path, _)| path.starts_with("knowledge/pending/"));
     let texts =
         all.map(|(path, seen)| (path.clone(), String::from_utf8(seen.bytes.clone()).unwrap()));
     texts.filter(|(_, text)| text.contains("harvested_from: curator")).collect()
@@ -76,7 +77,9 @@ fn a_night_takes_a_draft_in_once_and_as_inference() {
     assert_eq!(summary["iterations"][0]["ingest"]["harvested"], 1, "{summary:#}");
     assert!(summary["iterations"][0]["ingest"]["refused"].is_null());
     let [(path, text)] = &taken(&curator)[..] else { panic!("{:?}", taken(&curator)) };
-    assert!(path.starts_with("learnings/2026-03-05-"), "{path}");
+    assert!(path.starts_with("knowledge/pending/2026-03-05-"), "{path}");
+    assert_eq!(summary["iterations"][0]["ingest"]["learnings_added"], 0);
+    assert_eq!(summary["close_loop"]["waiting"], 1);
     for line in ["trust: model-inference", "maturity: provisional", "confidence: low"] {
         assert!(text.contains(&format!("\n{line}\n")), "{text}");
     }
@@ -210,7 +213,8 @@ fn what_is_no_draft_is_refused_and_said() {
     for path in &paths {
         // A name of somebody else's is made plain.
         let plain = |c: char| c.is_ascii_alphanumeric() || "/-.".contains(c);
-        assert!(path.chars().all(plain) && path.starts_with("learnings/2026-03-05-"), "{path}");
+        let is_placed = path.starts_with("knowledge/pending/2026-03-05-");
+        assert!(path.chars().all(plain) && is_placed, "{path}");
     }
     assert!(own(&curator) == before);
     let everything = format!(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ao_contract::{Exit, Promotion, format_duration};
+use ao_contract::{CloseLoop, Exit, Promotion, format_duration};
 use ao_night::council::{Council, Seat};
 use ao_night::tonight::{Counts, Evening, Fate, Tonight, tonight};
 use ao_night::{Clock, counted};
@@ -148,6 +148,8 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
         "first_iteration": { "fate": fate, "why": why, "edits": told.edits.len() },
         "contradictions": told.contradictions,
         "more_to_harvest": told.has_more,
+        "waiting": told.closing.as_ref().map(waiting),
+        "poisoned": told.harvest.as_ref().map(|harvest| &harvest.poisoned),
         "edits": told.edits.iter().map(edit).collect::<Vec<_>>(),
         "examples": examples(told),
         "runners": runners.iter().map(asked).collect::<Vec<_>>(),
@@ -156,6 +158,14 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
             json!({ "median": format_duration(estimate.took), "nights": estimate.nights })
         }),
     })
+}
+
+/// What is not promoted without a person.
+fn waiting(closing: &CloseLoop) -> Vec<Value> {
+    let waiting = closing.pending.iter().filter(|one| one.waits_for_person);
+    waiting
+        .map(|one| json!({ "path": one.path, "trust": one.trust, "why": one.trust_why, "signs": one.signs }))
+        .collect()
 }
 
 const STAGES: [&str; 4] = ["INGEST", "REDUCE", "MEASURE", "COMMIT"];
@@ -208,7 +218,14 @@ fn examples(told: &Tonight) -> Value {
     let taken: Vec<Value> = taken
         .map(|one| json!({ "path": one.path, "from": format!("{}:{}", one.repo, one.original_path) }))
         .collect();
-    json!({ "merges": merges, "prunes": prunes, "patterns": patterns, "promotions": promotions, "harvested": taken })
+    let waiting = told.closing.iter().flat_map(|closing| &closing.pending);
+    let waiting = waiting.filter(|one| one.waits_for_person).take(EXAMPLES);
+    let waiting: Vec<Value> = waiting
+        .map(|one| json!({ "path": one.path, "trust": one.trust, "reason": one.reason }))
+        .collect();
+    json!({
+        "merges": merges, "prunes": prunes, "patterns": patterns, "promotions": promotions, "harvested": taken, "waiting": waiting,
+    })
 }
 
 fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String {
@@ -288,11 +305,16 @@ fn loop_text(told: &Tonight, text: &mut String) {
         ("patterns", "path"),
         ("promotions", "path"),
         ("harvested", "path"),
+        ("waiting", "path"),
     ] {
         for one in examples[kind].as_array().into_iter().flatten() {
             let why = if kind == "harvested" { &one["from"] } else { &one["reason"] };
             let _ = writeln!(text, "    {kind:<11}{}: {}", word(&one[key]), word(why));
         }
+    }
+    let waits = told.closing.as_ref().map_or(0, |closing| closing.waiting);
+    if waits > 0 {
+        let _ = writeln!(text, "    {waits} not promoted without a person: `ao trust` lists them");
     }
     if told.has_more {
         let _ = writeln!(text, "    more is left to harvest: further iterations follow");

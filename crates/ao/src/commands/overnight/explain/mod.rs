@@ -128,6 +128,7 @@ fn scene(
         door: None,
         now: clock::now().rfc3339(),
         promote_after: PROMOTE_AFTER,
+        promote_at: config::promote_at(&library.repo.root)?,
     };
     let mut doubt = None;
     if let Some(id) = iteration {

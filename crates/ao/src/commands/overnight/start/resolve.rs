@@ -137,6 +137,7 @@ pub(super) fn resolve(
         morning_command: template,
         harvest,
         promote_after: settings::PROMOTE_AFTER,
+        promote_at: config::promote_at(&repo.root)?,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
         extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
         long_haul: if arguments.long_haul {

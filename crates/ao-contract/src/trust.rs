@@ -1,0 +1,170 @@
+//! How far a text is to be trusted, what speaks against it, and a person's word for it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::pattern::UTC;
+use crate::{Extra, Finite, SchemaVersion};
+
+/// Who a text comes from, the least trusted first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// A model made it up.
+    Model,
+    /// Anybody on the web.
+    Web,
+    /// A program said it.
+    Tool,
+    /// It stands in the repository: somebody who works there put it there.
+    Code,
+    /// A person said it, or vouched for it.
+    User,
+}
+
+impl Trust {
+    /// From the most trusted down.
+    pub const ALL: [Self; 5] = [Self::User, Self::Code, Self::Tool, Self::Web, Self::Model];
+
+    /// What a header means by its `trust`. A word that nobody knows is worth nothing.
+    pub fn of_word(word: &str) -> Self {
+        let word = word.trim().to_lowercase();
+        Self::ALL.into_iter().find(|one| one.name() == word).unwrap_or(Self::Model)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Web => "web",
+            Self::Tool => "tool",
+            Self::Code => "code",
+            Self::User => "user",
+        }
+    }
+
+    /// What stands for it where a number is asked for.
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Model => 0.2,
+            Self::Web => 0.4,
+            Self::Tool => 0.6,
+            Self::Code => 0.8,
+            Self::User => 1.0,
+        }
+    }
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Trust {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|one| one.name() == word.trim());
+        known.ok_or_else(|| "is none of user, code, tool, web, model".to_owned())
+    }
+}
+
+/// How far a text must be trusted to be promoted: one of the words, or a number from 0 to 1 that the words'
+/// numbers are held against (user 1, code 0.8, tool 0.6, web 0.4, model 0.2). It is kept as it was written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PromoteAt {
+    Word(Trust),
+    Number(Finite),
+}
+
+impl PromoteAt {
+    /// The least that is enough.
+    pub fn trust(&self) -> Trust {
+        match self {
+            Self::Word(trust) => *trust,
+            Self::Number(number) => {
+                let is_enough = |trust: &Trust| trust.number() >= number.get();
+                Trust::ALL.into_iter().rev().find(is_enough).unwrap_or(Trust::User)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PromoteAt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
+        match (&value, number) {
+            (serde_json::Value::String(word), _) => {
+                let trust = word.parse().map_err(|why| D::Error::custom(format!("{word} {why}")));
+                trust.map(Self::Word)
+            }
+            (serde_json::Value::Number(number), Some(_)) => {
+                Ok(Self::Number(Finite::from(number.clone())))
+            }
+            _ => Err(D::Error::custom(
+                "expected user, code, tool, web or model, or a number from 0 to 1",
+            )),
+        }
+    }
+}
+
+impl JsonSchema for PromoteAt {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "PromoteAt".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = Trust::ALL.into_iter().map(Trust::name).collect();
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": words },
+            { "type": "number", "minimum": 0, "maximum": 1 },
+        ] })
+    }
+}
+
+/// One sign that a text was written to steer whoever reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sign {
+    /// Its name in the published table.
+    pub kind: String,
+    /// Where it stands, such as `line 3` or `name`.
+    pub place: String,
+    /// The words, short, with everything made visible.
+    pub seen: String,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A person's word for one text, `knowledge/vouched/HASH.json`. It holds for exactly these bytes. Unknown
+/// fields are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "Vouch")]
+pub struct Vouch {
+    /// Always 1.
+    pub schema_version: SchemaVersion<1>,
+    /// BLAKE3 of the file that was vouched for, in hexadecimal digits.
+    pub hash: String,
+    /// Where it stood, relative to `.agents/`.
+    pub path: String,
+    /// Why, in the person's words.
+    pub why: String,
+    /// When.
+    #[schemars(regex(pattern = UTC))]
+    pub at: String,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}

@@ -1,0 +1,151 @@
+//! How far a text is trusted, and what speaks of poison in it.
+//!
+//! Trust is computed, never taken at its word: what a file says of itself can only lower it. What is written to steer
+//! whoever reads it (see [`signs`]) waits for a person, whoever it seems to come from.
+
+mod hidden;
+mod packed;
+mod phrases;
+mod rules;
+mod shapes;
+mod signs;
+mod tongues;
+mod view;
+mod vouches;
+
+use ao_contract::{Sign, Trust};
+use serde_json::Value;
+
+use crate::corpus::{Entry, Kind};
+use crate::document::Document;
+
+pub use signs::signs;
+pub use vouches::{FOLDER as VOUCHED, Vouches, hash_of, path_of};
+
+/// The key of a header that says it.
+pub const TRUST: &str = "trust";
+/// How far a text must be trusted to be promoted, where nobody says.
+pub const PROMOTE_AT: Trust = Trust::Code;
+/// What an entry that does not say is worth: it stands here, so somebody who works here put it here.
+pub const UNSAID: Trust = Trust::Code;
+
+/// Fields that name where a text comes from; an address in one of them is anybody's.
+const SOURCES: [&str; 9] =
+    ["source", "source_url", "sources", "url", "urls", "link", "origin", "evidence", "reference"];
+/// Fields that only a model's text has.
+const DRAFTED: [&str; 4] = ["drafted_by", "curator_job", "generated_by", "drafted_from"];
+
+/// What trust needs to know beside a text.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// What is trusted less is not promoted without a person.
+    pub promote_at: Trust,
+    pub vouches: Vouches,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { promote_at: PROMOTE_AT, vouches: Vouches::default() }
+    }
+}
+
+/// How far one text is trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    pub trust: Trust,
+    /// What it is trusted by, each in a few words.
+    pub why: Vec<String>,
+    pub signs: Vec<Sign>,
+    pub is_vouched: bool,
+}
+
+impl Judged {
+    /// Whether only a person's word can promote it.
+    pub fn waits(&self, promote_at: Trust) -> bool {
+        !self.is_vouched && (!self.signs.is_empty() || self.trust < promote_at)
+    }
+}
+
+/// Judges an entry: how far it is trusted, and what speaks of poison in it.
+pub fn judge(entry: &Entry, vouches: &Vouches) -> Judged {
+    let (mut trust, mut why) = said(&entry.document);
+    let is_pending = entry.kind == Kind::Pending;
+    let vouch = vouches.of(entry).filter(|_| is_pending || trust == Trust::User);
+    if let Some(vouch) = vouch {
+        trust = Trust::User;
+        why = vec![format!("a person vouched for it: {}", vouch.why)];
+    } else if trust == Trust::User {
+        trust = Trust::Code;
+        why.push("it says `user`, and nobody's word for it is here: it counts as `code`".into());
+    }
+    let signs = signs(entry);
+    Judged { trust, why, signs, is_vouched: vouch.is_some() }
+}
+
+/// What the header of an entry comes to by itself, and why.
+fn said(document: &Document) -> (Trust, Vec<String>) {
+    let mut trust = UNSAID;
+    let mut why = Vec::new();
+    match word(document) {
+        Some(word) => {
+            trust = Trust::of_word(&word);
+            let is_known = trust.name() == word.trim().to_lowercase();
+            let known = if is_known { "" } else { ", which counts as `model`" };
+            why.push(format!("its header says `{}`{known}", ao_tree::shown(&word)));
+        }
+        None => why.push("it stands in this repository and says nothing else".into()),
+    }
+    let mut lower = |to: Trust, because: String| {
+        if to < trust {
+            trust = to;
+            why.push(because);
+        }
+    };
+    for key in SOURCES {
+        if document.get(key).is_some_and(|value| has_address(&value)) {
+            lower(Trust::Web, format!("its `{key}` is an address: anybody can have written it"));
+        }
+    }
+    for key in DRAFTED {
+        if document.has(key) {
+            lower(Trust::Model, format!("it has `{key}`: a model wrote it"));
+        }
+    }
+    (trust, why)
+}
+
+/// What a header says, also where it is no word: then it is worth nothing.
+fn word(document: &Document) -> Option<String> {
+    let value = document.field(TRUST)?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn has_address(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let text = text.to_lowercase();
+            ["http:", "https:", "ftp:", "www."].iter().any(|start| text.contains(start))
+        }
+        Value::Array(items) => items.iter().any(has_address),
+        Value::Object(map) => map.values().any(has_address),
+        _ => false,
+    }
+}
+
+/// What the header of a document says at most, for whoever hands it on; `None` where it says nothing and names
+/// no source that would.
+pub(crate) fn of_header(document: &Document) -> Option<Trust> {
+    let trust = said(document).0;
+    (document.field(TRUST).is_some() || trust != UNSAID).then_some(trust)
+}
+
+/// What is to be told to whoever reads an entry: how far it is trusted, where that is less than `code`.
+pub fn warned(entry: &Entry) -> Option<Trust> {
+    of_header(&entry.document).filter(|trust| *trust < UNSAID)
+}
+
+/// Signs in a few words.
+pub fn told(signs: &[Sign]) -> String {
+    let one = |sign: &Sign| format!("{} at {} (`{}`)", sign.kind, sign.place, sign.seen);
+    signs.iter().map(one).collect::<Vec<_>>().join(", ")
+}

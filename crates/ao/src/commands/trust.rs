@@ -1,0 +1,254 @@
+//! `ao trust`: how far texts are trusted, what waits for a person, and a person's word.
+
+use std::fmt::Write as _;
+
+use ao_contract::{Exit, Sign};
+use ao_corpus::trust::{self, Judged, Vouches, judge};
+use ao_corpus::{CLOSED, Corpus, Entry, Kind};
+use ao_tree::{Edit, shown};
+use ao_vault::{Ansi, redactor};
+use serde_json::{Value, json};
+
+use super::flywheel::unreadable;
+use super::proposal::{self, Fixed, Proposal};
+use super::show::several;
+use super::tree::apply::CommitArguments;
+use crate::cli::Global;
+use crate::config;
+use crate::failure::Failure;
+use crate::printer::{DOUBT, FAINT, GOOD, Printer, STRONG, paint};
+use crate::repo::{AGENTS, Repo};
+
+/// How many are listed for people; JSON has them all.
+const LISTED_MAX: usize = 50;
+const WHY_BYTES_MAX: usize = 4 * 1024;
+
+/// Show how far texts are trusted, what waits for a person, and vouch for one
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Trust is user, code, tool, web or model. What a file says of itself can only lower it. A pending learning that is
+trusted less than `trust.promote_at` (default code), or that has signs of poison, is not promoted by any
+night: it waits for a person. Who has read it vouches for exactly this text; a text that changes afterwards is
+no longer vouched for. `ao tree undo` takes a word back, too.
+
+Exit codes: 0 shown or done, 2 there is no such entry, or it is not one that can be vouched for.
+
+Examples:
+  ao trust                                               what waits, and why
+  ao trust knowledge/pending/2026-04-01-retries.md       one entry
+  ao trust 2026-04-01-retries --vouch --why 'I wrote it: it quotes the attack'
+  ao trust 2026-04-01-retries --withdraw
+  ao --json trust | jq '.waiting[] | .path, .signs'"
+)]
+pub(crate) struct Arguments {
+    /// A path, or a file's name with or without its ending
+    #[arg(value_name = "PATH")]
+    path: Option<String>,
+    /// Vouch for a pending learning, exactly as it stands
+    #[arg(long, requires = "path", requires = "why", conflicts_with = "withdraw")]
+    vouch: bool,
+    /// Why, for whoever asks later
+    #[arg(long, value_name = "TEXT", requires = "vouch")]
+    why: Option<String>,
+    /// Take back your word
+    #[arg(long, requires = "path")]
+    withdraw: bool,
+    #[command(flatten)]
+    commit: CommitArguments,
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    let repo = Repo::find(global)?;
+    match &arguments.path {
+        None => list(&repo, printer),
+        Some(path) if arguments.vouch || arguments.withdraw => {
+            change(&repo, path, arguments, (global, printer))
+        }
+        Some(path) => one(&repo, path, printer),
+    }
+}
+
+/// What trust needs to know in this repository.
+pub(crate) fn told(repo: &Repo) -> Result<trust::Told, Failure> {
+    let vouches = Vouches::read(&repo.agents()).map_err(|error| unreadable(&error))?;
+    Ok(trust::Told { promote_at: config::promote_at(&repo.root)?, vouches })
+}
+
+fn read(repo: &Repo) -> Result<Corpus, Failure> {
+    Corpus::read(&repo.agents(), &CLOSED).map_err(|error| unreadable(&error))
+}
+
+fn list(repo: &Repo, printer: &Printer) -> Result<Exit, Failure> {
+    let (_door, _readers) = repo.read()?;
+    let told = told(repo)?;
+    let corpus = read(repo)?;
+    let pending = corpus.entries.iter().filter(|entry| entry.kind == Kind::Pending);
+    let judged: Vec<(&Entry, Judged)> =
+        pending.map(|entry| (entry.as_ref(), judge(entry, &told.vouches))).collect();
+    let waiting: Vec<&(&Entry, Judged)> =
+        judged.iter().filter(|(_, judged)| judged.waits(told.promote_at)).collect();
+    let mut text = String::new();
+    for (entry, judged) in waiting.iter().take(LISTED_MAX) {
+        write_one(&mut text, entry, judged);
+    }
+    let more = waiting.len().saturating_sub(LISTED_MAX);
+    if more > 0 {
+        let _ = writeln!(text, "… and {more} more; --json lists them");
+    }
+    let _ = match waiting.len() {
+        0 => writeln!(text, "Nothing waits for a person."),
+        1 => writeln!(
+            text,
+            "1 waits for a person; read it, then `ao trust PATH --vouch --why TEXT`."
+        ),
+        count => writeln!(
+            text,
+            "{count} wait for a person; read them, then `ao trust PATH --vouch --why TEXT` for each."
+        ),
+    };
+    let fields = json!({
+        "promote_at": told.promote_at,
+        "waiting": waiting.iter().map(|(entry, judged)| fields(entry, judged)).collect::<Vec<_>>(),
+        "vouched": told.vouches.all().collect::<Vec<_>>(),
+    });
+    printer.answer("trust", fields, &text);
+    Ok(Exit::Done)
+}
+
+fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
+    let (_door, _readers) = repo.read()?;
+    let told = told(repo)?;
+    let corpus = read(repo)?;
+    let entry = find(&corpus, path)?;
+    let judged = judge(entry, &told.vouches);
+    let waits = entry.kind == Kind::Pending && judged.waits(told.promote_at);
+    let mut text = String::new();
+    write_one(&mut text, entry, &judged);
+    if waits {
+        let _ = match judged.signs.is_empty() {
+            true => writeln!(text, "It waits for a person: {} is needed.", told.promote_at),
+            false => writeln!(text, "It waits for a person: it has signs of poison."),
+        };
+    }
+    let mut fields = fields(entry, &judged);
+    fields["waits"] = waits.into();
+    fields["promote_at"] = json!(told.promote_at);
+    printer.answer("trust", fields, &text);
+    Ok(Exit::Done)
+}
+
+/// A word that is given or taken back.
+struct Word(Vec<Edit>);
+
+impl Proposal for Word {
+    fn edits(&self) -> &[Edit] {
+        &self.0
+    }
+
+    fn hold_back(&mut self, held: &Fixed) {
+        self.0.retain(|edit| !held.contains_key(&edit.path));
+    }
+}
+
+fn change(
+    repo: &Repo,
+    path: &str,
+    arguments: &Arguments,
+    (global, printer): (&Global, &Printer),
+) -> Result<Exit, Failure> {
+    let why = match &arguments.why {
+        Some(why) => Some(reason(why)?),
+        None => None,
+    };
+    let what = if why.is_some() { "vouch for a text" } else { "withdraw a vouch" };
+    let done = proposal::admit(repo, what, &arguments.commit, (global, printer), |now, fixed| {
+        let vouches = Vouches::read(&repo.agents()).map_err(|error| unreadable(&error))?;
+        let corpus = read(repo)?;
+        let entry = find(&corpus, path)?;
+        let edits = match &why {
+            Some(why) => vec![given(&vouches, entry, why, &now.rfc3339())?],
+            None => taken_back(&vouches, entry)?,
+        };
+        Ok(Word(edits.into_iter().filter(|edit| !fixed.contains_key(&edit.path)).collect()))
+    })?;
+    let fields =
+        json!({ "path": path, "status": done.status, "id": done.id, "commit": done.commit });
+    let text = match (global.dry_run, why.is_some()) {
+        (true, _) => String::new(),
+        (false, true) => {
+            format!("{} {}: a night may promote it.\n", paint(GOOD, "vouched"), shown(path))
+        }
+        (false, false) => format!("{} {}\n", paint(DOUBT, "withdrawn"), shown(path)),
+    };
+    printer.answer("trust", fields, &(text + &done.ending));
+    Ok(done.exit)
+}
+
+fn reason(why: &str) -> Result<String, Failure> {
+    let why = redactor().text(why.trim(), Ansi::Strip).into_inner();
+    if why.is_empty() || why.len() > WHY_BYTES_MAX {
+        return Err(Failure::usage(format!("--why has from 1 to {WHY_BYTES_MAX} bytes"))
+            .hint("say why the text can be trusted, for whoever asks later"));
+    }
+    Ok(why)
+}
+
+fn given(vouches: &Vouches, entry: &Entry, why: &str, at: &str) -> Result<Edit, Failure> {
+    if entry.kind != Kind::Pending {
+        let message = format!("{} is no pending learning", shown(&entry.path));
+        return Err(Failure::usage(message)
+            .hint("a word is for what waits in knowledge/pending/; `ao trust` lists it"));
+    }
+    vouches.give(entry, why, at).map_err(|error| super::flywheel::unwritable(&error))
+}
+
+fn taken_back(vouches: &Vouches, entry: &Entry) -> Result<Vec<Edit>, Failure> {
+    let edits = vouches.take_back(entry);
+    if edits.is_empty() {
+        let message = format!("nobody vouched for {}", shown(&entry.path));
+        return Err(Failure::usage(message).hint("`ao --json trust` lists what is vouched for"));
+    }
+    Ok(edits)
+}
+
+fn find<'a>(corpus: &'a Corpus, asked: &str) -> Result<&'a Entry, Failure> {
+    let bare = asked.trim().trim_start_matches("./");
+    let bare = bare.split_once(&format!("{AGENTS}/")).map_or(bare, |(_, rest)| rest);
+    let is_it = |entry: &Entry| [entry.path.as_str(), entry.name(), entry.stem()].contains(&bare);
+    let found: Vec<&Entry> =
+        corpus.entries.iter().map(AsRef::as_ref).filter(|entry| is_it(entry)).collect();
+    match found.as_slice() {
+        [entry] => Ok(entry),
+        [] => Err(Failure::usage(format!("there is no entry `{}`", shown(asked)))
+            .hint("`ao trust` lists what waits; a path is relative to .agents/")),
+        all => {
+            let paths: Vec<String> = all.iter().map(|entry| entry.path.clone()).collect();
+            Err(several(asked, &paths))
+        }
+    }
+}
+
+fn fields(entry: &Entry, judged: &Judged) -> Value {
+    json!({
+        "path": entry.path,
+        "trust": judged.trust,
+        "why": judged.why,
+        "signs": judged.signs,
+        "vouched": judged.is_vouched,
+    })
+}
+
+fn write_one(text: &mut String, entry: &Entry, judged: &Judged) {
+    let trust = paint(STRONG, judged.trust.name());
+    let _ = writeln!(text, "{trust}  {}", shown(&entry.path));
+    for why in &judged.why {
+        let _ = writeln!(text, "    {}", paint(FAINT, &shown(why)));
+    }
+    for Sign { kind, place, seen, .. } in &judged.signs {
+        let _ = writeln!(text, "    {} {place}: {}", paint(DOUBT, kind), shown(seen));
+    }
+}
