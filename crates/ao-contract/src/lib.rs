@@ -71,6 +71,7 @@ mod step;
 mod still_true;
 mod summary;
 mod text;
+mod transcripts;
 mod version;
 mod work;
 mod yields;
@@ -159,6 +160,10 @@ pub use step::{Step, StepName, StepStatus};
 pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
 pub use text::{Text, Texts};
+pub use transcripts::{
+    Lesson, LessonKind, LessonTrust, Maker, NightTranscripts, Signals, TakenLesson,
+    TranscriptSource,
+};
 pub use version::SchemaVersion;
 pub use work::{Severity, WorkType};
 pub use yields::Yield;

@@ -19,8 +19,8 @@ use crate::{
     EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine, Iteration,
     KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket, NextWork,
     NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt, ReceiptHead,
-    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Summary, Synthesis, Taken,
-    WarnOnlyBudget,
+    Record, RetrievalBench, RunNow, RunnerReport, SacredScopes, Settled, Signals, Summary,
+    Synthesis, Taken, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 52] = [
+const FORMATS: [Format; 53] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -113,6 +113,7 @@ const FORMATS: [Format; 52] = [
     format!("citation", Citation, Ao),
     format!("close-loop", CloseLoop, Ao),
     format!("harvest", Harvest, Ao),
+    format!("signals", Signals, Ao),
     format!("taken", Taken, Ao),
     format!("metrics-health", MetricsHealth, Ao),
     format!("cycle-history", Cycle, Others),

@@ -38,6 +38,7 @@ pub mod signals;
 mod specific;
 pub mod sweep;
 mod taken;
+pub mod transcripts;
 mod tree;
 mod whereabouts;
 pub mod words;

@@ -1,4 +1,5 @@
-//! The ledger of what was taken: citations, feedback, entries of other repositories.
+//! The ledger of what was taken: citations, feedback, entries of other repositories, lessons
+//! of transcripts.
 //!
 //! It lies in `knowledge/taken/`, among what one commit changes, so that whoever takes a commit
 //! back takes this back too, and what was taken with it can be taken again. A file holds one month
@@ -96,6 +97,7 @@ impl Ledger {
             TakenFrom::Citations => "citations",
             TakenFrom::Feedback => "feedback",
             TakenFrom::Harvest => "harvest",
+            TakenFrom::Transcripts => "transcripts",
         };
         let month = taken.at.get(..7).filter(|month| is_month(month)).unwrap_or("undated");
         let path = format!("{FOLDER}/{name}-{month}.jsonl");
@@ -139,7 +141,7 @@ pub(crate) fn log_of(from: TakenFrom) -> Option<&'static str> {
     match from {
         TakenFrom::Citations => Some(CITATIONS),
         TakenFrom::Feedback => Some(FEEDBACK),
-        TakenFrom::Harvest => None,
+        TakenFrom::Harvest | TakenFrom::Transcripts => None,
     }
 }
 

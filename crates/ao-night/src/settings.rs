@@ -6,7 +6,7 @@ use std::time::Duration;
 use ao_corpus::harvest::Source;
 
 use crate::queue::QueueItem;
-use crate::{Template, Wish};
+use crate::{Template, Transcripts, Wish};
 
 pub const RUN_TIMEOUT: Duration = Duration::from_hours(8);
 /// A longer run is no night any more.
@@ -79,6 +79,8 @@ pub struct Settings {
     pub checkpoint_max_bytes: u64,
     pub morning_command: Template,
     pub harvest: Vec<Source>,
+    /// `None` if no transcript is to be read.
+    pub transcripts: Option<Transcripts>,
     pub promote_after: Duration,
     pub mode: Mode,
     pub extent: Extent,

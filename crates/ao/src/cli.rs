@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
-    retrieval_bench, runners, schema, search, show, tree, vault,
+    retrieval_bench, runners, schema, search, show, signals, tree, vault,
 };
 use crate::failure::Failure;
 use crate::printer::{self, Printer};
@@ -81,6 +81,8 @@ enum Command {
     Flywheel(flywheel::Command),
     /// Bring in what other repositories learned
     Harvest(harvest::Arguments),
+    /// Learn from the transcripts of coding agents
+    Signals(signals::Arguments),
     /// Consolidate the knowledge overnight, and read in the morning what became of it
     #[command(subcommand)]
     Overnight(overnight::Command),
@@ -165,6 +167,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         Command::Tree(command) => tree::run(command, global, printer),
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
+        Command::Signals(arguments) => signals::run(&arguments, global, printer),
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),
         Command::Metrics(command) => metrics::run(&command, global, printer),

@@ -112,6 +112,8 @@ fn began(work: &Work, all: &Corpus, ingested: &Ingested, corpus: Option<String>)
             None => began.harvest_entries += told.entries,
         }
     }
+    let sources = ingested.taking().map_or(&[][..], |taking| taking.sources());
+    began.transcripts = sources.iter().map(|source| source.own).sum();
     began
 }
 
@@ -214,5 +216,11 @@ fn measured(
         copies.before.clone()
     };
     let after = corpus.after(edits);
-    Ok(measure_both([(corpus, before), (&after, copies.after.clone())], baseline))
+    let lessons = proposal.ingested.pending();
+    if lessons.is_empty() {
+        return Ok(measure_both([(corpus, before), (&after, copies.after.clone())], baseline));
+    }
+    // What is pending is counted from the start: to bring a lesson in is neither a gain nor a loss.
+    let pending = corpus.after(lessons);
+    Ok(measure_both([(&pending, before), (&after, copies.after.clone())], baseline))
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use ao_contract::{
     ChangeOp, ChangeStatus, Defrag, Extra, Finite, Harvested, Iteration, IterationStatus,
-    format_duration,
+    TakenLesson, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
+use ao_corpus::transcripts::Taking;
 use ao_tree::{Action, Edit, Outcome};
 use serde_json::{Value, json};
 
@@ -139,6 +140,9 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         "sources": harvest.map(|harvest| harvest.sources),
         "learnings_added": closing.promoted + harvested as u64,
     }));
+    if let Some(taking) = proposal.ingested.taking() {
+        iteration.ingest.extend(lessons(taking));
+    }
     let unfit = proposal.ingested.unfit().iter().map(|left| json!(left)).collect();
     for (key, told) in [("refused", unfit), ("lowered", lowered)] {
         tell(&mut iteration.ingest, key, told);
@@ -165,6 +169,30 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         "absent": after.fitness.absent,
         "regressions": fell.collect::<Vec<_>>(),
     }));
+}
+
+/// What the transcripts gave. Where there are none, nothing is said of them.
+fn lessons(taking: &Taking) -> Extra {
+    if taking.sources().is_empty() {
+        return Extra::new();
+    }
+    let taken: Vec<Value> = taking.taken().iter().map(lesson).collect();
+    let mut told = object(json!({
+        "transcripts": taking.sources(),
+        "lessons_waiting": taking.waiting(),
+    }));
+    told.insert("lessons".into(), taken.into());
+    let skipped = taking.skipped().iter().map(|left| json!(left)).collect();
+    tell(&mut told, "lessons_left", skipped);
+    told
+}
+
+fn lesson(taken: &TakenLesson) -> Value {
+    let lesson = &taken.lesson;
+    json!({
+        "path": taken.path, "title": lesson.title, "kind": lesson.kind, "trust": lesson.trust,
+        "why": format!("{} at {}", lesson.kind.name(), lesson.place()),
+    })
 }
 
 /// Nobody reads a time more closely.

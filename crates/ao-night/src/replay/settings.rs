@@ -73,6 +73,7 @@ pub(super) fn settings(
         checkpoint_max_bytes: told.checkpoint_max_bytes,
         morning_command,
         harvest: told.harvest.iter().map(source).collect(),
+        transcripts: None,
         promote_after: Duration::from_millis(told.promote_after_ms),
         mode: Mode::Real,
         // A night that is kept read everything.

@@ -36,6 +36,8 @@ pub(crate) struct Key {
     program: String,
     repo_root: String,
     promote_after: String,
+    /// Of the transcripts that are read; `None` if none are.
+    transcripts: Option<String>,
 }
 
 impl Key {
@@ -47,6 +49,7 @@ impl Key {
             program: program?.to_owned(),
             repo_root: root.to_str()?.to_owned(),
             promote_after: format_duration(settings.promote_after),
+            transcripts: settings.transcripts.as_ref().map(|all| all.fingerprint(root)),
         })
     }
 
@@ -54,6 +57,7 @@ impl Key {
         self.program == settled.program
             && self.repo_root == settled.repo_root
             && self.promote_after == settled.promote_after
+            && self.transcripts == settled.transcripts
     }
 }
 
@@ -149,6 +153,7 @@ impl Key {
             program: self.program,
             repo_root: self.repo_root,
             promote_after: self.promote_after,
+            transcripts: self.transcripts,
             run_id: run_id.to_owned(),
             looked_at: looked.at,
             fingerprint: looked.print.hash,

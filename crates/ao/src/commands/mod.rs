@@ -19,5 +19,6 @@ pub(crate) mod runners;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod signals;
 pub(crate) mod tree;
 pub(crate) mod vault;

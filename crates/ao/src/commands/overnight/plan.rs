@@ -118,7 +118,10 @@ fn runners<'a>(council: Option<&'a Council>, looks: &'a [Look]) -> Vec<Asked<'a>
 }
 
 fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value {
-    let Counts { entries, pending, harvest_sources, harvest_entries, drafts, queue } = &told.counts;
+    let Counts { entries, pending, harvest_sources, harvest_entries, drafts, transcripts, queue } =
+        &told.counts;
+    let lessons = told.signals.as_ref().map(|signals| signals.taken.len());
+    let waiting = told.signals.as_ref().map(|signals| signals.waiting);
     let (fate, why) = fate(&told.fate);
     let asked = |one: &Asked<'_>| {
         let budget = one.seat.map(|seat| {
@@ -143,6 +146,7 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
         "sources": {
             "entries": entries, "pending": pending, "harvest_sources": harvest_sources,
             "harvest_entries": harvest_entries, "drafts": drafts, "queue": queue,
+            "transcripts": transcripts, "lessons": lessons, "lessons_waiting": waiting,
         },
         "unchanged_since": told.unchanged_since,
         "first_iteration": { "fate": fate, "why": why, "edits": told.edits.len() },
@@ -201,7 +205,14 @@ fn examples(told: &Tonight) -> Value {
     let taken: Vec<Value> = taken
         .map(|one| json!({ "path": one.path, "from": format!("{}:{}", one.repo, one.original_path) }))
         .collect();
-    json!({ "merges": merges, "prunes": prunes, "promotions": promotions, "harvested": taken })
+    let lessons = told.signals.iter().flat_map(|signals| &signals.taken).take(EXAMPLES);
+    let lessons: Vec<Value> = lessons
+        .map(|one| json!({ "path": one.path, "reason": format!("{} at {}", one.lesson.kind.name(), one.lesson.place()) }))
+        .collect();
+    json!({
+        "merges": merges, "prunes": prunes, "promotions": promotions, "harvested": taken,
+        "lessons": lessons,
+    })
 }
 
 fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String {
@@ -220,6 +231,13 @@ fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String 
         some(counts.drafts, "draft", "drafts"),
         counted(counts.queue, "queue item", "queue items")
     );
+    if let Some(count) = counts.transcripts.filter(|count| *count > 0) {
+        let _ = writeln!(
+            text,
+            "            {} of coding agents",
+            counted(count, "transcript", "transcripts")
+        );
+    }
     match &told.unchanged_since {
         Some(run) => {
             let _ = writeln!(
@@ -271,13 +289,22 @@ fn loop_text(told: &Tonight, text: &mut String) {
     };
     let examples = examples(told);
     let word = |value: &Value| shown(value.as_str().unwrap_or_default());
-    for (kind, key) in
-        [("merges", "into"), ("prunes", "path"), ("promotions", "path"), ("harvested", "path")]
-    {
+    for (kind, key) in [
+        ("merges", "into"),
+        ("prunes", "path"),
+        ("promotions", "path"),
+        ("harvested", "path"),
+        ("lessons", "path"),
+    ] {
         for one in examples[kind].as_array().into_iter().flatten() {
             let why = if kind == "harvested" { &one["from"] } else { &one["reason"] };
             let _ = writeln!(text, "    {kind:<11}{}: {}", word(&one[key]), word(why));
         }
+    }
+    if let Some(waiting) =
+        told.signals.as_ref().map(|signals| signals.waiting).filter(|count| *count > 0)
+    {
+        let _ = writeln!(text, "    {waiting} more lessons wait for the next night");
     }
     if told.has_more {
         let _ = writeln!(text, "    more is left to harvest: further iterations follow");

@@ -1,0 +1,535 @@
+//! Corrections: a person tells the agent that it is wrong, and what to do instead.
+//!
+//! "No" alone is not enough: people say it to be polite, and to answer a question. What follows has to
+//! tell what is right.
+
+use super::super::sentence::{Sentence, after, has_any, words};
+use super::{Before, Said, is_hedged, offset, told};
+
+/// How a person says that something is wrong.
+const NO: [&str; 27] = [
+    "no",
+    "nope",
+    "nah",
+    "no no",
+    "no no no",
+    "not quite",
+    "wrong",
+    "incorrect",
+    "that's wrong",
+    "that is wrong",
+    "this is wrong",
+    "that's not right",
+    "that is not right",
+    "that isn't right",
+    "that's not it",
+    "not like that",
+    "not that",
+    "that's incorrect",
+    "wait no",
+    "wait, no",
+    "hold on, no",
+    "stop",
+    "not what i meant",
+    "that's not what i meant",
+    "that's backwards",
+    "this isn't right",
+    "still wrong",
+];
+/// Weaker: people also say so when they agree.
+const WEAK: [&str; 9] = [
+    "actually",
+    "wait",
+    "hold on",
+    "hang on",
+    "careful",
+    "sorry",
+    "not really",
+    "hmm no",
+    "one thing",
+];
+/// "No" in front of these is no contradiction.
+const POLITE: [&str; 48] = [
+    "problem",
+    "problems",
+    "worries",
+    "need",
+    "idea",
+    "rush",
+    "thanks",
+    "thank",
+    "thank you",
+    "way",
+    "one",
+    "more",
+    "longer",
+    "doubt",
+    "changes",
+    "change",
+    "errors",
+    "error",
+    "matter",
+    "questions",
+    "question",
+    "issue",
+    "issues",
+    "luck",
+    "big deal",
+    "such",
+    "reason",
+    "comment",
+    "comments",
+    "output",
+    "response",
+    "objection",
+    "objections",
+    "preference",
+    "complaints",
+    "notes",
+    "pressure",
+    "biggie",
+    "offense",
+    "other",
+    "further",
+    "clue",
+    "hurry",
+    "kidding",
+    "joke",
+    "hay",
+    "gracias",
+    "regressions",
+];
+/// What comes after a polite "no".
+const AGREED: [&str; 49] = [
+    "that's fine",
+    "that is fine",
+    "it's fine",
+    "this is fine",
+    "that's ok",
+    "that's okay",
+    "that works",
+    "that's good",
+    "that's great",
+    "all good",
+    "we're good",
+    "go ahead",
+    "leave it",
+    "i like",
+    "keep going",
+    "that's all",
+    "that's it",
+    "that is all",
+    "nothing",
+    "not yet",
+    "not now",
+    "not needed",
+    "not necessary",
+    "it works",
+    "looks good",
+    "i'm good",
+    "don't worry",
+    "never mind",
+    "nevermind",
+    "you're right",
+    "you were right",
+    "i was just",
+    "it's ok",
+    "it's okay",
+    "it's good",
+    "carry on",
+    "continue",
+    "proceed",
+    "ship it",
+    "that should be fine",
+    "that should be all",
+    "that's enough",
+    "you're good",
+    "you are right",
+    "i think we're done",
+    "we can leave",
+    "don't bother",
+    "not today",
+    "let's leave",
+];
+
+/// Verbs that an order begins with.
+const ORDERS: &str = "add adjust allow append apply assert base batch build bump cache call change check \
+    clean close commit compare compute configure convert copy create declare default delete derive disable \
+    do don't drop emit enable encode ensure escape export expose extend fetch fix follow format generate go guard \
+    handle hash hide ignore import include inline insert install keep leave limit link list load lock log \
+    look make map mark match merge mock move name never always normalise normalize only just omit open order \
+    parse pass pin point prefer print propagate pull push put query raise re-run read rebase rebuild record \
+    reduce refactor regenerate register reject remove rename render reorder replace reset restore restrict \
+    retry return reuse revert rewrite roll route run save scope send serialize set skip sort split squash \
+    start stick stop store strip switch take target test throw treat trim try turn type undo update use \
+    validate verify wait warn wire wrap write avoid document keep call both instead";
+/// An order with one of these contradicts something.
+const CONTRASTS: [&str; 13] = [
+    "instead",
+    "instead of",
+    "rather than",
+    "not",
+    "never",
+    "don't",
+    "do not",
+    "and not",
+    "no longer",
+    "isn't",
+    "aren't",
+    "doesn't",
+    "without",
+];
+const DUTIES: [&str; 12] = [
+    "should",
+    "shouldn't",
+    "must",
+    "mustn't",
+    "has to",
+    "have to",
+    "needs to",
+    "need to",
+    "supposed to",
+    "ought to",
+    "can't",
+    "cannot",
+];
+/// "Don't" in front of these forbids nothing.
+const HARMLESS: [&str; 24] = [
+    "worry",
+    "forget",
+    "bother",
+    "hesitate",
+    "know",
+    "think",
+    "mind",
+    "see",
+    "have",
+    "need",
+    "care",
+    "get me wrong",
+    "understand",
+    "believe",
+    "like",
+    "remember",
+    "want",
+    "be sorry",
+    "mind me",
+    "sweat",
+    "stop",
+    "panic",
+    "give up",
+    "apologize",
+];
+const FORBIDS: [&str; 6] = ["don't", "do not", "never", "stop", "quit", "dont"];
+/// What people say of the agent's deeds when these were wrong.
+const COMPLAINTS: [&str; 44] = [
+    "not what i asked",
+    "not what i meant",
+    "not what i wanted",
+    "not what i said",
+    "i already told you",
+    "i already said",
+    "i told you",
+    "as i said",
+    "like i said",
+    "you should have",
+    "you shouldn't have",
+    "you should not have",
+    "you weren't supposed to",
+    "you were supposed to",
+    "you're supposed to",
+    "you forgot to",
+    "you keep",
+    "you ignored",
+    "you broke",
+    "you used the wrong",
+    "you're using the wrong",
+    "you are using the wrong",
+    "you changed the wrong",
+    "you edited the wrong",
+    "you put it in the wrong",
+    "wrong file",
+    "wrong folder",
+    "wrong directory",
+    "wrong branch",
+    "wrong approach",
+    "wrong command",
+    "wrong package",
+    "wrong function",
+    "wrong table",
+    "wrong port",
+    "wrong version",
+    "wrong place",
+    "wrong module",
+    "wrong database",
+    "wrong environment",
+    "wrong import",
+    "wrong repo",
+    "wrong test",
+    "wrong config",
+];
+const MEANT: [&str; 5] = ["i said", "i meant", "i asked for", "i asked you to", "i wanted"];
+/// How a house rule is told to somebody who broke it.
+const HOUSE: [&str; 18] = [
+    "we don't",
+    "we do not",
+    "we never",
+    "we always",
+    "we only",
+    "we avoid",
+    "we're not using",
+    "we stopped using",
+    "in this repo we",
+    "in this project we",
+    "in this codebase we",
+    "here we",
+    "our convention is",
+    "the convention here is",
+    "the rule here is",
+    "this repo uses",
+    "this project uses",
+    "we already have",
+];
+const UNDO: [&str; 9] = [
+    "revert that",
+    "revert this",
+    "revert it",
+    "undo that",
+    "undo this",
+    "put it back",
+    "put that back",
+    "roll that back",
+    "roll it back",
+];
+/// The rest of a sentence says something if it has so many words.
+const WORDS_MIN: usize = 3;
+
+/// The correction of a turn, if it is one.
+pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Option<Said> {
+    if !before.has_agent && !before.is_refusal {
+        return None;
+    }
+    // Somebody said "no", and has not yet said what is right.
+    let mut is_opened = before.is_refusal;
+    for (at, sentence) in sentences.iter().enumerate() {
+        if sentence.is_question() {
+            continue;
+        }
+        let meant = sentence.meant();
+        let is_first = at == 0 || is_opened;
+        match opening(meant) {
+            Opening::Agreed => return None,
+            Opening::Alone => {
+                is_opened = true;
+                continue;
+            }
+            Opening::No(rest) if is_contradiction(rest, sentence, before) => {
+                return Some(told(sentences, at, offset(sentence, rest)));
+            }
+            Opening::Weak(rest) if is_strong(rest, sentence) => {
+                return Some(told(sentences, at, offset(sentence, rest)));
+            }
+            Opening::No(_) => is_opened = is_opened || !before.was_asked,
+            Opening::Weak(_) => {}
+            Opening::None => {}
+        }
+        if is_hedged(sentence) {
+            continue;
+        }
+        if has_any(&sentence.plain, &COMPLAINTS) && !is_about_me(meant) {
+            // What is wrong is said; what is right may be in the same sentence or in the next.
+            return Some(complaint(sentences, at));
+        }
+        let is_right = (is_opened && is_contradiction(meant, sentence, Before::default()))
+            || (is_first && is_strong(meant, sentence));
+        if is_right {
+            return Some(told(sentences, at, offset(sentence, meant)));
+        }
+    }
+    None
+}
+
+enum Opening<'a> {
+    None,
+    /// Nothing but "no".
+    Alone,
+    No(&'a str),
+    Weak(&'a str),
+    /// A "no" that agrees.
+    Agreed,
+}
+
+fn opening(meant: &str) -> Opening<'_> {
+    let trim = |rest: &'_ str| -> usize {
+        rest.len() - rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\u{ab}').len()
+    };
+    if let Some(rest) = after(meant, &NO) {
+        let is_apart = rest.starts_with([',', '.', '!', ':', ';', '-'])
+            || rest.trim_start().starts_with(['\u{2014}', '\u{2013}', '-']);
+        let rest = &rest[trim(rest)..];
+        if rest.is_empty() {
+            return Opening::Alone;
+        }
+        if after(rest, &AGREED).is_some() {
+            return Opening::Agreed;
+        }
+        if meant.starts_with("no") && after(rest, &POLITE).is_some() {
+            return if is_apart { Opening::None } else { Opening::Agreed };
+        }
+        // "stop the server" and "wrong branch" are not "stop" and "wrong".
+        let is_order = after(rest, &[first_word(rest)]).is_some() && is_order(rest);
+        if is_apart
+            || (after(meant, &["no", "nope", "nah"]).is_some()
+                && (is_order
+                    || after(rest, &["we", "you", "it", "it's", "the", "i", "this", "not"])
+                        .is_some()))
+        {
+            return Opening::No(rest);
+        }
+        return Opening::None;
+    }
+    match after(meant, &WEAK) {
+        Some(rest) if after(&rest[trim(rest)..], &AGREED).is_none() => {
+            let rest = &rest[trim(rest)..];
+            // "wait, no, …"
+            match after(rest, &NO) {
+                Some(inner) if !inner[trim(inner)..].is_empty() => {
+                    Opening::No(&inner[trim(inner)..])
+                }
+                _ => Opening::Weak(rest),
+            }
+        }
+        _ => Opening::None,
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    words(text).next().unwrap_or("")
+}
+
+fn is_order(text: &str) -> bool {
+    let first = first_word(text);
+    ORDERS.split_whitespace().any(|verb| verb == first)
+}
+
+fn has_words(text: &str, min: usize) -> bool {
+    words(text).count() >= min
+}
+
+/// Whether the rest of a sentence, behind a "no", says what is right.
+fn is_contradiction(rest: &str, sentence: &Sentence<'_>, before: Before) -> bool {
+    if is_hedged(sentence) || after(rest, &AGREED).is_some() || is_harmless(rest) {
+        return false;
+    }
+    if is_order(rest) {
+        return has_words(rest, 2);
+    }
+    let has_duty = has_any(rest, &DUTIES);
+    let is_contrast = has_any(rest, &CONTRASTS) || has_any(rest, &["only", "always", "already"]);
+    let is_meant = after(rest, &MEANT).is_some() || has_any(rest, &COMPLAINTS);
+    let is_particular = crate::specific::any(sentence.text);
+    // An answer to a question tells a fact; a correction tells what to do.
+    let is_fact = (is_contrast || is_particular) && !before.was_asked;
+    has_words(rest, WORDS_MIN) && (has_duty || is_meant || is_fact || after(rest, &HOUSE).is_some())
+}
+
+/// Whether a sentence corrects with no "no" before it.
+fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
+    if is_hedged(sentence) || is_harmless(meant) || !has_words(meant, WORDS_MIN) {
+        return false;
+    }
+    let is_order = is_order(meant);
+    if let Some(rest) = after(meant, &FORBIDS) {
+        let is_here =
+            after(rest.trim_start(), &["here", "there", "now", "for today", "the server", "it"]);
+        return is_here.is_none();
+    }
+    let is_swap = has_any(meant, &["instead", "instead of", "rather than"]) || has_not_pair(meant);
+    if is_order && is_swap {
+        return true;
+    }
+    if after(meant, &HOUSE).is_some() {
+        return true;
+    }
+    if after(meant, &MEANT).is_some() {
+        return has_words(meant, 4) && (has_any(meant, &CONTRASTS) || has_words(meant, 5));
+    }
+    if after(meant, &UNDO).is_some() {
+        return has_words(meant, 5);
+    }
+    let is_thing = after(
+        meant,
+        &["it", "it's", "that", "that's", "this", "they", "the", "you", "these", "those"],
+    );
+    let has_duty = has_any(meant, &DUTIES) || after(meant, &["it's", "that's"]).is_some();
+    if is_thing.is_some() && has_duty && is_swap {
+        return true;
+    }
+    // "Not in src/, in lib/."
+    after(meant, &["not"]).is_some()
+        && meant.contains(',')
+        && has_words(meant, 4)
+        && after(
+            meant,
+            &[
+                "not sure",
+                "not bad",
+                "not yet",
+                "not now",
+                "not a problem",
+                "not really",
+                "not urgent",
+                "not too",
+            ],
+        )
+        .is_none()
+}
+
+/// "X, not Y".
+fn has_not_pair(meant: &str) -> bool {
+    [", not ", " and not ", " \u{2014} not ", "; not ", " - not ", ", never "]
+        .iter()
+        .any(|pair| meant.contains(pair))
+}
+
+fn is_harmless(meant: &str) -> bool {
+    after(meant, &FORBIDS).is_some_and(|rest| after(rest.trim_start(), &HARMLESS).is_some())
+        || after(meant, &["never mind", "nevermind", "stop here", "stop there", "don't you"])
+            .is_some()
+}
+
+/// Somebody owns up.
+fn is_about_me(meant: &str) -> bool {
+    after(
+        meant,
+        &[
+            "i was",
+            "i used",
+            "i put",
+            "my bad",
+            "i had",
+            "i think i",
+            "i pasted",
+            "i gave",
+            "i must",
+            "i changed",
+            "i opened",
+            "i looked",
+        ],
+    )
+    .is_some()
+}
+
+/// A complaint, with what is right if the next sentence says so.
+fn complaint(sentences: &[Sentence<'_>], at: usize) -> Said {
+    let said = told(sentences, at, offset(&sentences[at], sentences[at].meant()));
+    let Some(next) = sentences.get(at + 1).filter(|next| !next.is_question()) else { return said };
+    let is_right = is_order(next.meant())
+        || after(next.meant(), &HOUSE).is_some()
+        || after(next.meant(), &MEANT).is_some();
+    if is_right && !said.claim.contains(next.text) {
+        let right = told(sentences, at + 1, offset(next, next.meant()));
+        return Said { claim: format!("{} {}", right.claim, said.claim), title: right.title };
+    }
+    said
+}

@@ -1,0 +1,249 @@
+//! Decisions: what is to be from now on, and who said so.
+
+use super::super::sentence::{Sentence, after, has_any, words};
+use super::{Before, Said, is_hedged, offset, told};
+
+/// Words that settle something, and what they settle comes behind them.
+const SETTLES: [&str; 62] = [
+    "let's use",
+    "let's keep",
+    "let's stick with",
+    "let's stick to",
+    "let's go with",
+    "let's go for",
+    "let's drop",
+    "let's switch to",
+    "let's move to",
+    "let's standardize on",
+    "let's standardise on",
+    "let's adopt",
+    "let's pin",
+    "let's settle on",
+    "let's default to",
+    "let's stay with",
+    "let's stay on",
+    "let's avoid",
+    "let's only",
+    "let's always",
+    "let's never",
+    "let's call it",
+    "let's name it",
+    "let's store",
+    "let's make it",
+    "let's not",
+    "let's base",
+    "let's target",
+    "let's defer",
+    "let's postpone",
+    "let's support",
+    "let's put",
+    "let's do",
+    "we'll use",
+    "we'll go with",
+    "we'll keep",
+    "we'll stick with",
+    "we'll drop",
+    "we'll switch to",
+    "we'll move to",
+    "we'll support",
+    "we'll store",
+    "we'll target",
+    "we'll adopt",
+    "we'll stay",
+    "we'll only",
+    "we'll never",
+    "we'll always",
+    "we'll not",
+    "we won't",
+    "we're going with",
+    "we're going to use",
+    "we're switching to",
+    "we're moving to",
+    "we're keeping",
+    "we're dropping",
+    "we're sticking with",
+    "we're not going to",
+    "i'll go with",
+    "i'd go with",
+    "going with",
+    "go with",
+];
+const SETTLED: [&str; 30] = [
+    "we decided",
+    "we've decided",
+    "we have decided",
+    "i decided",
+    "i've decided",
+    "i have decided",
+    "the team decided",
+    "we agreed",
+    "we've agreed",
+    "we settled on",
+    "we've settled on",
+    "we chose",
+    "we've chosen",
+    "we opted",
+    "we picked",
+    "i picked",
+    "i chose",
+    "decision",
+    "decided",
+    "final decision",
+    "the decision is",
+    "from now on",
+    "going forward",
+    "henceforth",
+    "from here on",
+    "stick with",
+    "stick to",
+    "settled",
+    "agreed",
+    "final answer",
+];
+/// "Let's not" and the like in front of these settles nothing.
+const IDLE: [&str; 30] = [
+    "worry",
+    "get ahead",
+    "forget",
+    "rush",
+    "panic",
+    "overthink",
+    "go there",
+    "do that",
+    "do this",
+    "do it",
+    "lunch",
+    "a quick",
+    "another",
+    "one more",
+    "the rest",
+    "that next",
+    "this one",
+    "see",
+    "know",
+    "need",
+    "be able",
+    "a call",
+    "a pause",
+    "a break",
+    "some cleanup",
+    "the tests",
+    "a dry run",
+    "a test run",
+    "a code review",
+    "step by step",
+];
+/// Words that name nothing by themselves.
+const VAGUE: &str = "that it this one option first second third fourth suggestion plan approach idea way thing \
+    proposal yours those these a b c d 1 2 3 4 for now the your then instead of to on with in and or be is so \
+    as please both either same last latter former again here there just we i you my our at by an yes ok second's \
+    then";
+const ANSWERS: [&str; 6] = ["use", "keep", "go with", "make it", "put it", "store"];
+const MINE: [&str; 13] = [
+    "i decided",
+    "i've decided",
+    "we decided",
+    "decision",
+    "i'm going with",
+    "i chose",
+    "i opted",
+    "i'll go with",
+    "i picked",
+    "design decision",
+    "final decision",
+    "we chose",
+    "i settled on",
+];
+const REASONS: [&str; 9] = [
+    "because",
+    "since",
+    "so that",
+    "as it",
+    "which avoids",
+    "which keeps",
+    "due to",
+    "in order to",
+    "to avoid",
+];
+
+/// The decision of a person's turn, if there is one.
+pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Option<Said> {
+    let is_decided = |(at, sentence): (usize, &Sentence<'_>)| {
+        let meant = normal(sentence.meant());
+        if sentence.is_question() || is_hedged(sentence) || is_open(&meant) {
+            return None;
+        }
+        let rest = after(&meant, &SETTLES).or_else(|| after(&meant, &SETTLED));
+        let is_answer = || {
+            let rest = after(&meant, &ANSWERS)?;
+            (before.was_asked && at == 0).then_some(rest)
+        };
+        let rest = rest.or_else(is_answer).or_else(|| it_is(&meant))?;
+        let is_idle = after(rest.trim_start(), &IDLE).is_some();
+        (!is_idle && names_something(rest))
+            .then(|| told(sentences, at, offset(sentence, sentence.meant())))
+    };
+    sentences.iter().enumerate().find_map(is_decided)
+}
+
+/// The decision that an agent tells of, with its reason.
+pub(in super::super) fn of_agent(sentences: &[Sentence<'_>]) -> Option<Said> {
+    let is_decided = |(at, sentence): (usize, &Sentence<'_>)| {
+        let meant = normal(sentence.meant());
+        let rest = after(&meant, &MINE)?;
+        let is_reasoned = has_any(rest, &REASONS);
+        let is_fit = !sentence.is_question() && !is_hedged(sentence) && !is_open(&meant);
+        (is_fit && is_reasoned && names_something(rest))
+            .then(|| told(sentences, at, offset(sentence, sentence.meant())))
+    };
+    sentences.iter().enumerate().find_map(is_decided)
+}
+
+/// One way of writing for several.
+fn normal(meant: &str) -> String {
+    let mut text = meant.to_owned();
+    for (long, short) in [
+        ("let us ", "let's "),
+        ("lets ", "let's "),
+        ("we will ", "we'll "),
+        ("we are ", "we're "),
+        ("i will ", "i'll "),
+        ("i would ", "i'd "),
+        ("we shall ", "we'll "),
+        ("**", ""),
+    ] {
+        if text.starts_with(long) {
+            text = format!("{short}{}", &text[long.len()..]);
+        }
+    }
+    text
+}
+
+/// "Postgres it is."
+fn it_is(meant: &str) -> Option<&str> {
+    meant
+        .trim_end_matches(['.', '!', ' '])
+        .strip_suffix(" it is")
+        .filter(|rest| words(rest).count() <= 5)
+}
+
+/// Nothing is settled yet.
+fn is_open(meant: &str) -> bool {
+    has_any(
+        meant,
+        &[
+            "tbd",
+            "to be decided",
+            "still open",
+            "later today",
+            "decide later",
+            "for the moment we don't know",
+        ],
+    )
+}
+
+fn names_something(rest: &str) -> bool {
+    let is_vague = |word: &&str| VAGUE.split_whitespace().any(|vague| vague == *word);
+    words(rest).any(|word| !is_vague(&word) && word.len() > 1)
+        || rest.contains('x') && words(rest).any(|word| word == "x")
+}

@@ -1,0 +1,115 @@
+//! The rules by which lessons are found. English only: what is said in other languages is passed over.
+
+pub(super) mod correction;
+pub(super) mod decision;
+pub(super) mod failures;
+
+use super::sentence::{Sentence, after, has_any};
+
+/// What a rule found: which sentence says it, and where in the turn it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The words of the one who said it.
+    pub(super) claim: String,
+    pub(super) title: String,
+}
+
+/// What was going on when a person spoke.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Before {
+    /// Whether the agent had done or said anything.
+    pub(super) has_agent: bool,
+    /// Whether the last thing that the agent said was a question.
+    pub(super) was_asked: bool,
+    /// Whether the person stopped the agent to say it.
+    pub(super) is_refusal: bool,
+}
+
+const TITLE_CHARS_MAX: usize = 90;
+const CLAIM_CHARS_MAX: usize = 600;
+/// A reason in the next sentence belongs to what it is for.
+const REASON_CHARS_MAX: usize = 240;
+const REASONS: [&str; 14] = [
+    "because",
+    "since",
+    "otherwise",
+    "that way",
+    "we",
+    "the",
+    "it",
+    "it's",
+    "this",
+    "they",
+    "our",
+    "that's",
+    "there",
+    "reason",
+];
+
+/// The words of a sentence and of a reason behind it.
+fn told(sentences: &[Sentence<'_>], at: usize, from: usize) -> Said {
+    let text = sentences[at].text;
+    let text = text.get(from..).unwrap_or(text);
+    let own = begun(text);
+    let title = super::sentence::cut(own.trim_end_matches(['.', '!', ' ']), TITLE_CHARS_MAX);
+    let mut claim = own.clone();
+    if !claim.ends_with(['.', '!', '?', ':']) {
+        claim.push('.');
+    }
+    if let Some(next) = sentences.get(at + 1)
+        && !next.is_question()
+        && next.text.chars().count() <= REASON_CHARS_MAX
+        && after(&next.plain, &REASONS).is_some()
+    {
+        claim.push(' ');
+        claim.push_str(next.text);
+    }
+    Said { claim: super::sentence::cut(&claim, CLAIM_CHARS_MAX), title }
+}
+
+/// Without signs before it, and with a capital letter.
+fn begun(text: &str) -> String {
+    let text = text.trim_start_matches(|c: char| {
+        !c.is_alphanumeric() && !matches!(c, '`' | '"' | '(' | '-' | '/')
+    });
+    let text = text.trim_start_matches(['-', ' ']);
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + chars.as_str()
+}
+
+/// How much of a sentence's text stands before its last so many bytes, if both have the same letters there.
+fn offset(sentence: &Sentence<'_>, rest: &str) -> usize {
+    // Ticks and quotes shorten the plain form; where that happened before the rest, all is told.
+    let from = sentence.plain.len() - rest.len();
+    let is_same = |text: &str| text.to_lowercase() == sentence.plain[..from];
+    match sentence.text.get(..from) {
+        Some(text) if is_same(text) => from,
+        _ => 0,
+    }
+}
+
+/// Words that say that something is not settled.
+const HEDGES: [&str; 16] = [
+    "maybe",
+    "perhaps",
+    "might",
+    "not sure",
+    "what if",
+    "wonder",
+    "wondering",
+    "haven't decided",
+    "not decided",
+    "can't decide",
+    "undecided",
+    "before we decide",
+    "we could",
+    "i could",
+    "i guess",
+    "suppose",
+];
+
+fn is_hedged(sentence: &Sentence<'_>) -> bool {
+    has_any(&sentence.plain, &HEDGES)
+        || after(sentence.meant(), &["if", "when", "unless", "once", "while", "whether"]).is_some()
+}
