@@ -7,11 +7,13 @@ use ao_contract::{
     TakenFrom, TakenLesson, TranscriptSource,
 };
 use ao_tree::Edit;
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::corpus::Corpus;
 use crate::document::{Document, Form, day};
 use crate::names::{Names, slug};
+use crate::pending::TAKEN_ON;
 use crate::propose::Group;
 use crate::taken::Ledger;
 use crate::whereabouts::Whereabouts;
@@ -70,6 +72,9 @@ pub fn take(
     let today = Whereabouts::of(corpus);
     let mut names = Names::of(corpus, &today);
     let known = known(corpus);
+    // People have time to look at what came in: it is as old as the newest thing that it came to.
+    let dates = told.lessons.iter().filter_map(|lesson| day(lesson.date.as_deref()?));
+    let newest = dates.chain(corpus.newest()).max();
     let mut taking = Taking {
         edits: Vec::new(),
         sources: told.sources.clone(),
@@ -97,7 +102,7 @@ pub fn take(
             taking.skip(origin, "no day is known for its name".to_owned());
             continue;
         };
-        let document = match draft(lesson, &date.to_string()) {
+        let document = match draft(lesson, date, newest.unwrap_or(date)) {
             Ok(document) => document,
             Err(why) => {
                 taking.skip(origin, why);
@@ -204,7 +209,7 @@ fn hashes(value: &Value, known: &mut BTreeSet<String>) {
     }
 }
 
-fn draft(lesson: &Lesson, date: &str) -> Result<Document, String> {
+fn draft(lesson: &Lesson, date: Date, newest: Date) -> Result<Document, String> {
     let mut body = format!("# {}\n\n{}\n", lesson.title, lesson.claim);
     if let Some(context) = &lesson.context {
         body.push_str(&format!("\n## Context\n\n{context}\n"));
@@ -219,7 +224,8 @@ fn draft(lesson: &Lesson, date: &str) -> Result<Document, String> {
     let mut draft = empty.draft();
     draft
         .set("type", "learning")
-        .set("date", date)
+        .set("date", date.to_string())
+        .set(TAKEN_ON, newest.max(date).to_string())
         .set("trust", lesson.trust.name())
         .set("source", lesson.place())
         .set("transcript_kind", lesson.kind.name())

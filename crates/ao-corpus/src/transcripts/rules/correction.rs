@@ -301,6 +301,73 @@ const UNDO: [&str; 9] = [
     "roll that back",
     "roll it back",
 ];
+/// What people tell of a run.
+const REPORTED: [&str; 27] = [
+    "failures",
+    "failure",
+    "warnings",
+    "warning",
+    "crashes",
+    "crash",
+    "diff",
+    "diffs",
+    "tests",
+    "test",
+    "difference",
+    "results",
+    "result",
+    "news",
+    "bugs",
+    "bug",
+    "conflicts",
+    "conflict",
+    "sign",
+    "signs",
+    "surprises",
+    "leaks",
+    "matches",
+    "answer",
+    "effect",
+    "progress",
+    "access",
+];
+const PRAISE: [&str; 14] = [
+    "great",
+    "nice",
+    "thanks",
+    "thank you",
+    "perfect",
+    "awesome",
+    "looks good",
+    "good job",
+    "well done",
+    "love it",
+    "lgtm",
+    "works now",
+    "wonderful",
+    "excellent",
+];
+/// What somebody expects, or was told, is no rule.
+const EXPECTED: [&str; 18] = [
+    "should pass",
+    "should work",
+    "should be fine",
+    "should be ok",
+    "should be enough",
+    "should break",
+    "should be done",
+    "should be ready",
+    "should be good",
+    "should help",
+    "should fix",
+    "said",
+    "says",
+    "here:",
+    "need to see",
+    "need to know",
+    "need to look",
+    "have to go",
+];
 /// The rest of a sentence says something if it has so many words.
 const WORDS_MIN: usize = 3;
 
@@ -333,15 +400,16 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Opti
             Opening::Weak(_) => {}
             Opening::None => {}
         }
-        if is_hedged(sentence) {
+        if is_hedged(sentence) || is_settling(meant) {
             continue;
         }
-        if has_any(&sentence.plain, &COMPLAINTS) && !is_about_me(meant) {
+        if is_complaint(&sentence.plain, meant) {
             // What is wrong is said; what is right may be in the same sentence or in the next.
             return Some(complaint(sentences, at));
         }
         let is_right = (is_opened && is_contradiction(meant, sentence, Before::default()))
-            || (is_first && is_strong(meant, sentence));
+            || (is_first && is_strong(meant, sentence))
+            || (at <= 1 && !before.was_asked && is_house_rule(meant));
         if is_right {
             return Some(told(sentences, at, offset(sentence, meant)));
         }
@@ -438,6 +506,9 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     if is_hedged(sentence) || is_harmless(meant) || !has_words(meant, WORDS_MIN) {
         return false;
     }
+    if after(meant, &AGREED).is_some() {
+        return false;
+    }
     let is_order = is_order(meant);
     if let Some(rest) = after(meant, &FORBIDS) {
         let is_here =
@@ -448,11 +519,80 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     if is_order && is_swap {
         return true;
     }
+    // "Per key, not per address."
+    let is_mine =
+        after(meant, &["i", "i'm", "i'll", "i've", "my", "let's", "it's not", "that's not"])
+            .is_some();
+    if has_not_pair(meant) && has_words(meant, 4) && !is_mine && !has_any(meant, &PRAISE) {
+        return true;
+    }
+    // What is wrong, or what is so, and then what to do.
+    let mut parts = clauses(meant)
+        .skip(1)
+        .map(|part| (after(part, &["please"]).map_or(part, str::trim), part.starts_with("please")));
+    let is_negative = has_any(
+        meant,
+        &[
+            "don't", "doesn't", "isn't", "aren't", "can't", "cannot", "won't", "not", "never",
+            "broke", "breaks", "wrong",
+        ],
+    );
+    if !is_order
+        && is_mine_not(meant)
+        && parts.any(|(part, is_asked)| is_clear_order(part) && (is_asked || is_negative))
+    {
+        return true;
+    }
+    // What the agent made is to be another way, and why.
+    let moved = after(
+        meant,
+        &[
+            "pin it",
+            "pin that",
+            "move it",
+            "move that",
+            "put it",
+            "put that",
+            "put them",
+            "rename it",
+            "change it",
+            "change that",
+            "keep it",
+            "call it",
+            "name it",
+            "make that",
+            "store it",
+            "store them",
+            "pass it",
+            "wrap it",
+            "split it",
+            "read it",
+            "take it",
+        ],
+    );
+    if moved.is_some_and(|rest| {
+        rest.contains(',') || has_any(rest, &["because", "since", "otherwise", "so that"])
+    }) && !has_any(meant, &PRAISE)
+    {
+        return true;
+    }
     if after(meant, &HOUSE).is_some() {
         return true;
     }
     if after(meant, &MEANT).is_some() {
-        return has_words(meant, 4) && (has_any(meant, &CONTRASTS) || has_words(meant, 5));
+        let is_idle = after(
+            meant,
+            &[
+                "i said yes",
+                "i said ok",
+                "i wanted to",
+                "i meant to",
+                "i said that already",
+                "i said i",
+            ],
+        )
+        .is_some();
+        return !is_idle;
     }
     if after(meant, &UNDO).is_some() {
         return has_words(meant, 5);
@@ -485,6 +625,25 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
         .is_none()
 }
 
+/// Not about the one who speaks.
+fn is_mine_not(meant: &str) -> bool {
+    after(
+        meant,
+        &[
+            "i", "i'm", "i'll", "i've", "my", "let's", "can", "could", "if", "when", "now",
+            "thanks", "no",
+        ],
+    )
+    .is_none()
+}
+
+/// An order that is one wherever it stands.
+fn is_clear_order(part: &str) -> bool {
+    let first = first_word(part);
+    const CLEAR: &str = "use put take call pass move keep remove delete drop add wrap read write set return store run make open go replace rename switch split pin";
+    CLEAR.split_whitespace().any(|verb| verb == first) && has_words(part, 2)
+}
+
 /// "X, not Y".
 fn has_not_pair(meant: &str) -> bool {
     [", not ", " and not ", " \u{2014} not ", "; not ", " - not ", ", never "]
@@ -496,6 +655,178 @@ fn is_harmless(meant: &str) -> bool {
     after(meant, &FORBIDS).is_some_and(|rest| after(rest.trim_start(), &HARMLESS).is_some())
         || after(meant, &["never mind", "nevermind", "stop here", "stop there", "don't you"])
             .is_some()
+}
+
+/// What begins so is a decision, whatever it forbids.
+fn is_settling(meant: &str) -> bool {
+    after(
+        meant,
+        &[
+            "from now on",
+            "going forward",
+            "from here on",
+            "let's",
+            "we'll",
+            "we will",
+            "decision",
+            "we decided",
+            "we agreed",
+        ],
+    )
+    .is_some()
+}
+
+/// The parts of a sentence that could stand by themselves.
+fn clauses(meant: &str) -> impl Iterator<Item = &str> {
+    meant
+        .split([',', ';', ':', '\u{2014}', '\u{2013}'])
+        .flat_map(|part| part.split(" - "))
+        .flat_map(|part| part.split(" and "))
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+}
+
+/// A rule that is told to somebody who has just broken it: a duty with its reason, a place where things
+/// belong, something that is not to be.
+fn is_house_rule(meant: &str) -> bool {
+    let is_mine = after(
+        meant,
+        &[
+            "i", "i'm", "i'll", "i've", "my", "let's", "let", "can", "could", "should", "now",
+            "next", "please", "if", "when",
+        ],
+    );
+    if is_mine.is_some()
+        || !has_words(meant, 4)
+        || has_any(meant, &PRAISE)
+        || has_any(meant, &EXPECTED)
+    {
+        return false;
+    }
+    let has_reason = has_any(
+        meant,
+        &["otherwise", "because", "since", "only", "never", "not", "must not", "or else"],
+    );
+    let has_duty = has_any(
+        meant,
+        &[
+            "must",
+            "mustn't",
+            "must not",
+            "has to",
+            "have to",
+            "needs to",
+            "should",
+            "shouldn't",
+            "should never",
+            "are not allowed",
+            "is not allowed",
+        ],
+    );
+    if has_duty && has_reason {
+        return true;
+    }
+    if after(meant, &["only"]).is_some()
+        && has_any(meant, &["can", "may", "should", "must", "are allowed to", "is allowed to"])
+    {
+        return true;
+    }
+    if after(meant, &["you need to", "you have to", "you must"]).is_some() {
+        return true;
+    }
+    let belongs = has_any(
+        meant,
+        &[
+            "belong in",
+            "belongs in",
+            "belong into",
+            "belongs into",
+            "go in",
+            "go into",
+            "goes in",
+            "goes into",
+            "go under",
+            "goes under",
+            "live in",
+            "lives in",
+            "are defined in",
+            "come from",
+            "are kept in",
+            "are generated",
+        ],
+    );
+    let is_told = after(
+        meant,
+        &[
+            "it",
+            "this",
+            "that",
+            "the error",
+            "the problem",
+            "the bug",
+            "the issue",
+            "where",
+            "how",
+            "they",
+        ],
+    )
+    .is_some();
+    if belongs && !is_told {
+        return true;
+    }
+    if has_any(
+        meant,
+        &["here", "in this repo", "in this project", "in this codebase", "around here"],
+    ) {
+        let is_kept = has_any(
+            meant,
+            &[
+                "kept",
+                "stored",
+                "generated",
+                "named",
+                "written",
+                "handled",
+                "run as",
+                "blocked",
+                "forbidden",
+                "banned",
+                "not allowed",
+                "defined",
+                "pinned",
+                "wrapped",
+            ],
+        );
+        return is_kept;
+    }
+    forbids_a_thing(meant)
+}
+
+/// "No sleeps in tests."
+fn forbids_a_thing(meant: &str) -> bool {
+    let Some(rest) = after(meant, &["no"]) else { return false };
+    let rest = rest.trim_start();
+    let is_thing = rest.starts_with(|c: char| c.is_alphabetic())
+        && after(rest, &POLITE).is_none()
+        && after(rest, &REPORTED).is_none()
+        && after(
+            rest,
+            &[
+                "we", "you", "it", "it's", "the", "i", "this", "that", "that's", "they", "there",
+                "not",
+            ],
+        )
+        .is_none();
+    is_thing
+        && (rest.contains(',')
+            || has_any(rest, &["in", "here", "please", "outside", "without", "for", "on"]))
+}
+
+/// Whether somebody says that the agent did something wrong.
+fn is_complaint(plain: &str, meant: &str) -> bool {
+    let is_wrong_thing = plain.match_indices("the wrong ").next().is_some()
+        || after(meant, &["wrong"]).is_some_and(|rest| rest.starts_with(' ') && has_words(rest, 1));
+    (has_any(plain, &COMPLAINTS) || is_wrong_thing) && !is_about_me(meant)
 }
 
 /// Somebody owns up.

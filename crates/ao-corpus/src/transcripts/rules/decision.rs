@@ -4,7 +4,7 @@ use super::super::sentence::{Sentence, after, has_any, words};
 use super::{Before, Said, is_hedged, offset, told};
 
 /// Words that settle something, and what they settle comes behind them.
-const SETTLES: [&str; 62] = [
+const SETTLES: [&str; 60] = [
     "let's use",
     "let's keep",
     "let's stick with",
@@ -36,8 +36,6 @@ const SETTLES: [&str; 62] = [
     "let's defer",
     "let's postpone",
     "let's support",
-    "let's put",
-    "let's do",
     "we'll use",
     "we'll go with",
     "we'll keep",
@@ -68,7 +66,7 @@ const SETTLES: [&str; 62] = [
     "going with",
     "go with",
 ];
-const SETTLED: [&str; 30] = [
+pub(super) const SETTLED: [&str; 38] = [
     "we decided",
     "we've decided",
     "we have decided",
@@ -96,12 +94,20 @@ const SETTLED: [&str; 30] = [
     "from here on",
     "stick with",
     "stick to",
-    "settled",
-    "agreed",
     "final answer",
+    "settled on",
+    "agreed on",
+    "we stick with",
+    "we stick to",
+    "we stay with",
+    "we stay on",
+    "we keep using",
+    "i want us to",
+    "agreed: we",
+    "settled: we",
 ];
 /// "Let's not" and the like in front of these settles nothing.
-const IDLE: [&str; 30] = [
+const IDLE: [&str; 32] = [
     "worry",
     "get ahead",
     "forget",
@@ -132,13 +138,83 @@ const IDLE: [&str; 30] = [
     "a test run",
     "a code review",
     "step by step",
+    "to meet",
+    "to talk",
 ];
 /// Words that name nothing by themselves.
 const VAGUE: &str = "that it this one option first second third fourth suggestion plan approach idea way thing \
     proposal yours those these a b c d 1 2 3 4 for now the your then instead of to on with in and or be is so \
     as please both either same last latter former again here there just we i you my our at by an yes ok second's \
     then";
-const ANSWERS: [&str; 6] = ["use", "keep", "go with", "make it", "put it", "store"];
+/// How an answer to a question about the design begins.
+const ANSWERS: [&str; 23] = [
+    "use",
+    "keep",
+    "go with",
+    "make it",
+    "put it",
+    "put them",
+    "store",
+    "show",
+    "log",
+    "name it",
+    "call it",
+    "group them",
+    "group",
+    "split",
+    "treat",
+    "return",
+    "default to",
+    "drop",
+    "cache",
+    "sort",
+    "allow",
+    "require",
+    "only",
+];
+/// What people say they will do without settling anything.
+const DOING: [&str; 40] = [
+    "see",
+    "need",
+    "talk",
+    "discuss",
+    "check",
+    "look",
+    "get",
+    "be",
+    "have",
+    "find",
+    "know",
+    "try",
+    "revisit",
+    "meet",
+    "start",
+    "continue",
+    "come back",
+    "think",
+    "ask",
+    "wait",
+    "figure",
+    "review",
+    "let you",
+    "let",
+    "test",
+    "do that",
+    "do it",
+    "do this",
+    "go over",
+    "go through",
+    "catch up",
+    "probably",
+    "likely",
+    "want",
+    "take a look",
+    "pick this up",
+    "deal with",
+    "worry",
+    "chat",
+    "sync",
+];
 const MINE: [&str; 13] = [
     "i decided",
     "i've decided",
@@ -173,10 +249,10 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Opti
         if sentence.is_question() || is_hedged(sentence) || is_open(&meant) {
             return None;
         }
-        let rest = after(&meant, &SETTLES).or_else(|| after(&meant, &SETTLED));
+        let rest = settled(&meant).or_else(|| later(&meant));
         let is_answer = || {
             let rest = after(&meant, &ANSWERS)?;
-            (before.was_asked && at == 0).then_some(rest)
+            (before.was_asked && at == 0 && words(&meant).count() >= 3).then_some(rest)
         };
         let rest = rest.or_else(is_answer).or_else(|| it_is(&meant))?;
         let is_idle = after(rest.trim_start(), &IDLE).is_some();
@@ -217,6 +293,30 @@ fn normal(meant: &str) -> String {
         }
     }
     text
+}
+
+/// What is settled, behind the words that settle it.
+fn settled(meant: &str) -> Option<&str> {
+    let willed = || {
+        let rest = after(meant, &["we'll", "we're going to", "we're gonna"])?;
+        after(rest.trim_start(), &DOING).is_none().then_some(rest)
+    };
+    after(meant, &SETTLES).or_else(|| after(meant, &SETTLED)).or_else(willed)
+}
+
+/// The same in a later part of the sentence: "Diesel goes, we chose sqlx".
+fn later(meant: &str) -> Option<&str> {
+    let parts = meant.split([',', ';', ':']).skip(1).map(str::trim_start);
+    parts.into_iter().find_map(|part| {
+        let part =
+            after(part, &["so", "then", "and", "but", "since"]).map_or(part, str::trim_start);
+        let is_plain = after(
+            part,
+            &["we", "we'll", "we've", "we're", "let's", "from now on", "going forward"],
+        )
+        .is_some();
+        settled(part).filter(|_| is_plain)
+    })
 }
 
 /// "Postgres it is."
