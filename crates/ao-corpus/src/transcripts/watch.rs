@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::LESSONS_A_FILE_MAX;
 use super::own_words::own_words;
 use super::rules::failures::Failures;
-use super::rules::{Before, Said, correction, decision};
+use super::rules::{Before, Said, asks_for_a_choice, correction, decision};
 use super::sentence::{cut, sentences};
 use super::turn::{Event, Turn};
 
@@ -37,6 +37,8 @@ pub(super) struct Watch {
     /// The folder that the session is in.
     pub(super) folder: Option<String>,
     has_agent: bool,
+    /// Whether the person had asked what should be.
+    had_asked: bool,
     /// What the agent said last, and ran last.
     said: Option<String>,
     ran: Option<String>,
@@ -59,6 +61,7 @@ impl Watch {
             session: self.session.clone(),
             folder: self.folder.clone(),
             has_agent: self.has_agent,
+            had_asked: self.had_asked,
             said: fit(&self.said),
             ran: fit(&self.ran),
             failures: self.failures.without(is_secret),
@@ -94,14 +97,21 @@ impl Watch {
         }
     }
 
-    fn hear(&self, text: &str, is_refusal: bool, place: Place<'_>, lessons: &mut Lessons) {
+    fn hear(&mut self, text: &str, is_refusal: bool, place: Place<'_>, lessons: &mut Lessons) {
         let Some(own) = own_words(text) else { return };
         // Of something that holds a secret not even a part is looked at.
         let told = sentences(&own);
         let asked = self.said.as_deref().is_some_and(|said| said.trim_end().ends_with('?'));
-        let before = Before { has_agent: self.has_agent, was_asked: asked, is_refusal };
+        let before = Before {
+            has_agent: self.has_agent,
+            agent: self.said.as_deref().or(self.ran.as_deref()),
+            was_asked: asked,
+            had_asked: self.had_asked,
+            is_refusal,
+        };
         let correction = correction::find(&told, before);
         let decision = decision::find(&told, before);
+        self.had_asked = asks_for_a_choice(&told);
         let is_same = match (&correction, &decision) {
             (Some(one), Some(other)) => {
                 one.claim.contains(&other.title) || other.claim.contains(&one.title)

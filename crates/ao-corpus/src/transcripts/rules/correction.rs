@@ -220,9 +220,25 @@ const HARMLESS: [&str; 24] = [
     "give up",
     "apologize",
 ];
-const FORBIDS: [&str; 6] = ["don't", "do not", "never", "stop", "quit", "dont"];
+const FORBIDS: [&str; 11] = [
+    "don't",
+    "do not",
+    "never",
+    "stop",
+    "quit",
+    "dont",
+    "you can't",
+    "you cannot",
+    "you may not",
+    "you mustn't",
+    "you must not",
+];
 /// What people say of the agent's deeds when these were wrong.
-const COMPLAINTS: [&str; 44] = [
+const COMPLAINTS: [&str; 53] = [
+    "not what i want",
+    "i only asked",
+    "i only wanted",
+    "i did not ask",
     "not what i asked",
     "not what i meant",
     "not what i wanted",
@@ -267,10 +283,15 @@ const COMPLAINTS: [&str; 44] = [
     "wrong repo",
     "wrong test",
     "wrong config",
+    "overkill",
+    "over-engineered",
+    "overengineered",
+    "should have been",
+    "should've been",
 ];
 const MEANT: [&str; 5] = ["i said", "i meant", "i asked for", "i asked you to", "i wanted"];
 /// How a house rule is told to somebody who broke it.
-const HOUSE: [&str; 18] = [
+const HOUSE: [&str; 28] = [
     "we don't",
     "we do not",
     "we never",
@@ -289,6 +310,16 @@ const HOUSE: [&str; 18] = [
     "this repo uses",
     "this project uses",
     "we already have",
+    "there's already",
+    "there is already",
+    "the rule is",
+    "the convention is",
+    "our policy is",
+    "by convention",
+    "remember that",
+    "remember we",
+    "remember,",
+    "as a rule",
 ];
 const UNDO: [&str; 9] = [
     "revert that",
@@ -331,6 +362,22 @@ const REPORTED: [&str; 27] = [
     "progress",
     "access",
 ];
+const GLAD: [&str; 12] = [
+    "pass",
+    "passes",
+    "passed",
+    "works",
+    "fine",
+    "green",
+    "not bad",
+    "makes sense",
+    "good",
+    "cool",
+    "better",
+    "agree",
+];
+/// More is a text, and no remark.
+const SENTENCES_MAX: usize = 5;
 const PRAISE: [&str; 14] = [
     "great",
     "nice",
@@ -372,7 +419,7 @@ const EXPECTED: [&str; 18] = [
 const WORDS_MIN: usize = 3;
 
 /// The correction of a turn, if it is one.
-pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Option<Said> {
+pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> Option<Said> {
     if !before.has_agent && !before.is_refusal {
         return None;
     }
@@ -380,6 +427,40 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Opti
     let mut is_opened = before.is_refusal;
     for (at, sentence) in sentences.iter().enumerate() {
         if sentence.is_question() {
+            let meant = sentence.meant();
+            if at == 0
+                && after(
+                    meant,
+                    &[
+                        "can you not",
+                        "can you please not",
+                        "could you not",
+                        "could you please not",
+                        "can you stop",
+                        "can you please stop",
+                        "could you stop",
+                        "could you please stop",
+                    ],
+                )
+                .is_some()
+                && has_words(meant, 5)
+            {
+                return Some(told(sentences, at, offset(sentence, meant)));
+            }
+            // Who asks that wants it another way, and may say which.
+            is_opened |= after(
+                meant,
+                &[
+                    "why did you",
+                    "why are you",
+                    "why would you",
+                    "why do you",
+                    "why have you",
+                    "why is there",
+                    "what are you doing",
+                ],
+            )
+            .is_some();
             continue;
         }
         let meant = sentence.meant();
@@ -409,7 +490,9 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Opti
         }
         let is_right = (is_opened && is_contradiction(meant, sentence, Before::default()))
             || (is_first && is_strong(meant, sentence))
-            || (at <= 1 && !before.was_asked && is_house_rule(meant));
+            || (at == 0 && !before.is_open() && is_preferred(meant))
+            || (at <= 1 && !before.is_open() && is_house_rule(meant, before))
+            || (at == 0 && !before.is_open() && is_put_right(sentences, before));
         if is_right {
             return Some(told(sentences, at, offset(sentence, meant)));
         }
@@ -485,7 +568,7 @@ fn has_words(text: &str, min: usize) -> bool {
 }
 
 /// Whether the rest of a sentence, behind a "no", says what is right.
-fn is_contradiction(rest: &str, sentence: &Sentence<'_>, before: Before) -> bool {
+fn is_contradiction(rest: &str, sentence: &Sentence<'_>, before: Before<'_>) -> bool {
     if is_hedged(sentence) || after(rest, &AGREED).is_some() || is_harmless(rest) {
         return false;
     }
@@ -523,18 +606,54 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     let is_mine =
         after(meant, &["i", "i'm", "i'll", "i've", "my", "let's", "it's not", "that's not"])
             .is_some();
-    if has_not_pair(meant) && has_words(meant, 4) && !is_mine && !has_any(meant, &PRAISE) {
+    let is_mild = has_any(
+        meant,
+        &[
+            "not bad",
+            "not sure",
+            "not yet",
+            "not really",
+            "not too",
+            "not so",
+            "not that",
+            "not a problem",
+        ],
+    );
+    if has_not_pair(meant)
+        && !is_mild
+        && has_words(meant, 4)
+        && !is_mine
+        && !has_any(meant, &PRAISE)
+    {
         return true;
     }
     // What is wrong, or what is so, and then what to do.
-    let mut parts = clauses(meant)
-        .skip(1)
-        .map(|part| (after(part, &["please"]).map_or(part, str::trim), part.starts_with("please")));
+    let mut parts = clauses(meant).skip(1).map(|part| {
+        (
+            after(part, &["please", "just", "simply", "so", "then", "better", "please just"])
+                .map_or(part, str::trim),
+            part.starts_with("please"),
+        )
+    });
     let is_negative = has_any(
         meant,
         &[
-            "don't", "doesn't", "isn't", "aren't", "can't", "cannot", "won't", "not", "never",
-            "broke", "breaks", "wrong",
+            "too",
+            "overkill",
+            "unnecessary",
+            "already",
+            "don't",
+            "doesn't",
+            "isn't",
+            "aren't",
+            "can't",
+            "cannot",
+            "won't",
+            "not",
+            "never",
+            "broke",
+            "breaks",
+            "wrong",
         ],
     );
     if !is_order
@@ -676,6 +795,24 @@ fn is_settling(meant: &str) -> bool {
     .is_some()
 }
 
+/// What a person would rather have.
+fn is_preferred(meant: &str) -> bool {
+    let rest = after(
+        meant,
+        &[
+            "i'd rather",
+            "i would rather",
+            "i'd prefer",
+            "i would prefer",
+            "i prefer",
+            "i'd like you to use",
+        ],
+    );
+    rest.is_some_and(|rest| {
+        has_words(rest, 3) && !has_any(rest, &["wait", "talk", "see", "know", "not say"])
+    })
+}
+
 /// The parts of a sentence that could stand by themselves.
 fn clauses(meant: &str) -> impl Iterator<Item = &str> {
     meant
@@ -688,7 +825,7 @@ fn clauses(meant: &str) -> impl Iterator<Item = &str> {
 
 /// A rule that is told to somebody who has just broken it: a duty with its reason, a place where things
 /// belong, something that is not to be.
-fn is_house_rule(meant: &str) -> bool {
+fn is_house_rule(meant: &str, before: Before<'_>) -> bool {
     let is_mine = after(
         meant,
         &[
@@ -723,7 +860,13 @@ fn is_house_rule(meant: &str) -> bool {
             "is not allowed",
         ],
     );
-    if has_duty && has_reason {
+    if has_duty && (has_reason || before.is_about(meant)) {
+        return true;
+    }
+    if has_any(meant, &["stays", "stay", "remains"])
+        && meant.contains(',')
+        && before.is_about(meant)
+    {
         return true;
     }
     if after(meant, &["only"]).is_some()
@@ -799,16 +942,82 @@ fn is_house_rule(meant: &str) -> bool {
         );
         return is_kept;
     }
-    forbids_a_thing(meant)
+    forbids_a_thing(meant, before)
+}
+
+/// What is wrong in one sentence and what to do in the next, or an order with its reason: about what the
+/// agent has just done, and not about the next thing.
+fn is_put_right(sentences: &[Sentence<'_>], before: Before<'_>) -> bool {
+    let [first, rest @ ..] = sentences else { return false };
+    let meant = first.meant();
+    let is_glad = |sentence: &Sentence<'_>| {
+        has_any(&sentence.plain, &PRAISE) || has_any(&sentence.plain, &GLAD)
+    };
+    let is_next = after(
+        meant,
+        &[
+            "now", "next", "then", "also", "and", "i", "i'm", "i'll", "i've", "let's", "can",
+            "could", "here", "yes", "great",
+        ],
+    )
+    .is_some();
+    if is_next || is_glad(first) || sentences.len() > SENTENCES_MAX || is_settling(meant) {
+        return false;
+    }
+    if is_order(meant) {
+        let is_of_it = before.is_about(&first.plain) || has_any(meant, &["it", "them", "that"]);
+        let reason = clauses(meant).skip(1).any(|part| has_words(part, 3) && !is_order(part));
+        let has_reason = reason || has_any(meant, &["because", "since", "otherwise", "so that"]);
+        return is_of_it && has_reason && !begins_something(meant);
+    }
+    let is_statement = has_words(meant, 3) && !is_thanks(meant);
+    let is_next_order = rest.first().is_some_and(|next| {
+        !next.is_question() && !is_glad(next) && is_order(next.meant()) && !goes_on(next.meant())
+    });
+    is_statement
+        && is_next_order
+        && (before.is_about(&first.plain)
+            || has_any(meant, &CONTRASTS)
+            || has_any(meant, &["nothing", "wrong", "no-go", "too"]))
+}
+
+/// Orders that begin something new, or go on with what there is.
+fn begins_something(meant: &str) -> bool {
+    const NEW: &str = "add write create implement run deploy commit check document generate explain show test review build install push merge open look try list print";
+    NEW.split_whitespace().any(|verb| verb == first_word(meant))
+}
+
+fn goes_on(meant: &str) -> bool {
+    const ON: &str =
+        "commit run continue deploy push go merge test check try proceed ship start look open";
+    ON.split_whitespace().any(|verb| verb == first_word(meant)) && !has_any(meant, &["instead"])
+}
+
+fn is_thanks(meant: &str) -> bool {
+    after(
+        meant,
+        &[
+            "ok",
+            "okay",
+            "fine",
+            "good",
+            "i see",
+            "got it",
+            "makes sense",
+            "sounds good",
+            "understood",
+        ],
+    )
+    .is_some()
 }
 
 /// "No sleeps in tests."
-fn forbids_a_thing(meant: &str) -> bool {
+fn forbids_a_thing(meant: &str, before: Before<'_>) -> bool {
     let Some(rest) = after(meant, &["no"]) else { return false };
     let rest = rest.trim_start();
     let is_thing = rest.starts_with(|c: char| c.is_alphabetic())
         && after(rest, &POLITE).is_none()
-        && after(rest, &REPORTED).is_none()
+        && (after(rest, &REPORTED).is_none() || before.is_about(rest))
         && after(
             rest,
             &[

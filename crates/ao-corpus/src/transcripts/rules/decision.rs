@@ -66,7 +66,7 @@ const SETTLES: [&str; 60] = [
     "going with",
     "go with",
 ];
-pub(super) const SETTLED: [&str; 38] = [
+pub(super) const SETTLED: [&str; 40] = [
     "we decided",
     "we've decided",
     "we have decided",
@@ -105,6 +105,8 @@ pub(super) const SETTLED: [&str; 38] = [
     "i want us to",
     "agreed: we",
     "settled: we",
+    "sticking with",
+    "we'd stick with",
 ];
 /// "Let's not" and the like in front of these settles nothing.
 const IDLE: [&str; 32] = [
@@ -242,17 +244,24 @@ const REASONS: [&str; 9] = [
     "to avoid",
 ];
 
+/// A longer answer does more than choose.
+const ANSWER_WORDS_MAX: usize = 14;
+const QUESTION_CHARS_MAX: usize = 160;
+
 /// The decision of a person's turn, if there is one.
-pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Option<Said> {
+pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> Option<Said> {
+    if let Some(said) = chosen(sentences, before) {
+        return Some(said);
+    }
     let is_decided = |(at, sentence): (usize, &Sentence<'_>)| {
         let meant = normal(sentence.meant());
         if sentence.is_question() || is_hedged(sentence) || is_open(&meant) {
             return None;
         }
-        let rest = settled(&meant).or_else(|| later(&meant));
+        let rest = settled(&meant).or_else(|| later(&meant, before));
         let is_answer = || {
             let rest = after(&meant, &ANSWERS)?;
-            (before.was_asked && at == 0 && words(&meant).count() >= 3).then_some(rest)
+            (before.is_open() && at == 0 && words(&meant).count() >= 3).then_some(rest)
         };
         let rest = rest.or_else(is_answer).or_else(|| it_is(&meant))?;
         let is_idle = after(rest.trim_start(), &IDLE).is_some();
@@ -260,6 +269,36 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before) -> Opti
             .then(|| told(sentences, at, offset(sentence, sentence.meant())))
     };
     sentences.iter().enumerate().find_map(is_decided)
+}
+
+/// One of the things that the agent asked to choose from: "A or B?" "B, please."
+fn chosen(sentences: &[Sentence<'_>], before: Before<'_>) -> Option<Said> {
+    let first = sentences.first()?;
+    let question = before.agent.filter(|_| before.was_asked)?.lines().last()?;
+    let question = super::super::sentence::sentences(question).pop()?;
+    let is_short = words(&first.plain).count() <= ANSWER_WORDS_MAX;
+    let is_open = first.is_question() || is_hedged(first) || is_open(&first.plain);
+    let is_refused = after(
+        first.meant(),
+        &["no", "not", "neither", "none", "don't", "i don't", "let me", "wait", "nope", "nah"],
+    )
+    .is_some();
+    let is_one =
+        has_any(&question.plain, &["or"]) && before_is_about(&question.plain, &first.plain);
+    if !is_one || !is_short || is_open || is_refused {
+        return None;
+    }
+    let mut said = told(sentences, 0, offset(first, first.meant()));
+    said.claim.push_str(&format!(
+        " (It was asked: \u{201c}{}\u{201d})",
+        super::super::sentence::cut(question.text, QUESTION_CHARS_MAX)
+    ));
+    Some(said)
+}
+
+fn before_is_about(question: &str, answer: &str) -> bool {
+    let agent = Some(question);
+    Before { agent, ..Before::default() }.is_about(answer)
 }
 
 /// The decision that an agent tells of, with its reason.
@@ -305,7 +344,7 @@ fn settled(meant: &str) -> Option<&str> {
 }
 
 /// The same in a later part of the sentence: "Diesel goes, we chose sqlx".
-fn later(meant: &str) -> Option<&str> {
+fn later<'a>(meant: &'a str, before: Before<'_>) -> Option<&'a str> {
     let parts = meant.split([',', ';', ':']).skip(1).map(str::trim_start);
     parts.into_iter().find_map(|part| {
         let part =
@@ -315,7 +354,14 @@ fn later(meant: &str) -> Option<&str> {
             &["we", "we'll", "we've", "we're", "let's", "from now on", "going forward"],
         )
         .is_some();
-        settled(part).filter(|_| is_plain)
+        let chosen = || {
+            let rest = after(
+                part,
+                &["we use", "we keep", "we drop", "we take", "we go with", "we remove"],
+            )?;
+            before.is_open().then_some(rest)
+        };
+        settled(part).filter(|_| is_plain).or_else(chosen)
     })
 }
 

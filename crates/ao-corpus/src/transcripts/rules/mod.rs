@@ -16,13 +16,77 @@ pub(super) struct Said {
 
 /// What was going on when a person spoke.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Before {
+pub(super) struct Before<'a> {
     /// Whether the agent had done or said anything.
     pub(super) has_agent: bool,
-    /// Whether the last thing that the agent said was a question.
+    /// What the agent said or ran last.
+    pub(super) agent: Option<&'a str>,
+    /// Whether that was a question.
     pub(super) was_asked: bool,
+    /// Whether the person had asked what should be.
+    pub(super) had_asked: bool,
     /// Whether the person stopped the agent to say it.
     pub(super) is_refusal: bool,
+}
+
+impl Before<'_> {
+    /// Whether somebody is to choose: what is said then decides, and contradicts nobody.
+    fn is_open(self) -> bool {
+        self.was_asked || self.had_asked
+    }
+
+    /// Whether a sentence is about what the agent said or did.
+    fn is_about(self, plain: &str) -> bool {
+        let Some(agent) = self.agent else { return false };
+        let agent = agent.to_lowercase();
+        let said: Vec<&str> = stems(&agent).collect();
+        stems(plain).any(|stem| said.contains(&stem))
+    }
+}
+
+/// Words that are about nothing.
+const COMMON: &str = "this that with from have what when then here there your they them into only also just more need make \
+    made uses used using done adde adds will woul shou coul plea were been some such each very even than like want know \
+    about does didn isn't don't it's that's which where while after befo the you and for not can't";
+
+/// The beginnings of the words of a text, by which two texts are seen to be about one thing.
+fn stems(text: &str) -> impl Iterator<Item = &str> {
+    let stem = |word: &'_ str| word.char_indices().nth(4).map_or(word.len(), |(at, _)| at);
+    super::sentence::words(text)
+        .filter(|word| word.chars().count() >= 4)
+        .map(move |word| &word[..stem(word)])
+        .filter(|stem| !COMMON.split_whitespace().any(|common| common.starts_with(stem)))
+}
+
+/// Whether a person asks what should be.
+pub(super) fn asks_for_a_choice(sentences: &[Sentence<'_>]) -> bool {
+    sentences.iter().any(|sentence| {
+        sentence.is_question()
+            && (after(
+                sentence.meant(),
+                &[
+                    "which",
+                    "should",
+                    "shall",
+                    "where should",
+                    "what should",
+                    "how should",
+                    "how do we",
+                    "do we",
+                    "what would you",
+                    "what do you propose",
+                    "what do you suggest",
+                    "how many",
+                    "what database",
+                    "what about",
+                ],
+            )
+            .is_some()
+                || has_any(
+                    &sentence.plain,
+                    &["should we", "propose", "suggest", "recommend", "what would you"],
+                ))
+    })
 }
 
 const TITLE_CHARS_MAX: usize = 90;
