@@ -4,417 +4,15 @@
 //! tell what is right.
 
 use super::super::sentence::{Sentence, after, has_any, words};
+use super::phrases::{
+    AGREED, ASKS, COMPLAINTS, CONTRASTS, DUTIES, EXPECTED, FORBIDS, GLAD, HARMLESS, HOUSE, LIMITS,
+    MEANT, NO, NO_VERBS, OBJECTS, ORDERS, POLITE, PRAISE, REPORTED, UNDO, WEAK,
+};
+use super::weight::is_enough;
 use super::{Before, Said, is_hedged, offset, told};
 
-/// How a person says that something is wrong.
-const NO: [&str; 27] = [
-    "no",
-    "nope",
-    "nah",
-    "no no",
-    "no no no",
-    "not quite",
-    "wrong",
-    "incorrect",
-    "that's wrong",
-    "that is wrong",
-    "this is wrong",
-    "that's not right",
-    "that is not right",
-    "that isn't right",
-    "that's not it",
-    "not like that",
-    "not that",
-    "that's incorrect",
-    "wait no",
-    "wait, no",
-    "hold on, no",
-    "stop",
-    "not what i meant",
-    "that's not what i meant",
-    "that's backwards",
-    "this isn't right",
-    "still wrong",
-];
-/// Weaker: people also say so when they agree.
-const WEAK: [&str; 9] = [
-    "actually",
-    "wait",
-    "hold on",
-    "hang on",
-    "careful",
-    "sorry",
-    "not really",
-    "hmm no",
-    "one thing",
-];
-/// "No" in front of these is no contradiction.
-const POLITE: [&str; 48] = [
-    "problem",
-    "problems",
-    "worries",
-    "need",
-    "idea",
-    "rush",
-    "thanks",
-    "thank",
-    "thank you",
-    "way",
-    "one",
-    "more",
-    "longer",
-    "doubt",
-    "changes",
-    "change",
-    "errors",
-    "error",
-    "matter",
-    "questions",
-    "question",
-    "issue",
-    "issues",
-    "luck",
-    "big deal",
-    "such",
-    "reason",
-    "comment",
-    "comments",
-    "output",
-    "response",
-    "objection",
-    "objections",
-    "preference",
-    "complaints",
-    "notes",
-    "pressure",
-    "biggie",
-    "offense",
-    "other",
-    "further",
-    "clue",
-    "hurry",
-    "kidding",
-    "joke",
-    "hay",
-    "gracias",
-    "regressions",
-];
-/// What comes after a polite "no".
-const AGREED: [&str; 49] = [
-    "that's fine",
-    "that is fine",
-    "it's fine",
-    "this is fine",
-    "that's ok",
-    "that's okay",
-    "that works",
-    "that's good",
-    "that's great",
-    "all good",
-    "we're good",
-    "go ahead",
-    "leave it",
-    "i like",
-    "keep going",
-    "that's all",
-    "that's it",
-    "that is all",
-    "nothing",
-    "not yet",
-    "not now",
-    "not needed",
-    "not necessary",
-    "it works",
-    "looks good",
-    "i'm good",
-    "don't worry",
-    "never mind",
-    "nevermind",
-    "you're right",
-    "you were right",
-    "i was just",
-    "it's ok",
-    "it's okay",
-    "it's good",
-    "carry on",
-    "continue",
-    "proceed",
-    "ship it",
-    "that should be fine",
-    "that should be all",
-    "that's enough",
-    "you're good",
-    "you are right",
-    "i think we're done",
-    "we can leave",
-    "don't bother",
-    "not today",
-    "let's leave",
-];
-
-/// Verbs that an order begins with.
-const ORDERS: &str = "add adjust allow append apply assert base batch build bump cache call change check \
-    clean close commit compare compute configure convert copy create declare default delete derive disable \
-    do don't drop emit enable encode ensure escape export expose extend fetch fix follow format generate go guard \
-    handle hash hide ignore import include inline insert install keep leave limit link list load lock log \
-    look make map mark match merge mock move name never always normalise normalize only just omit open order \
-    parse pass pin point prefer print propagate pull push put query raise re-run read rebase rebuild record \
-    reduce refactor regenerate register reject remove rename render reorder replace reset restore restrict \
-    retry return reuse revert rewrite roll route run save scope send serialize set skip sort split squash \
-    start stick stop store strip switch take target test throw treat trim try turn type undo update use \
-    validate verify wait warn wire wrap write avoid document keep call both instead";
-/// An order with one of these contradicts something.
-const CONTRASTS: [&str; 13] = [
-    "instead",
-    "instead of",
-    "rather than",
-    "not",
-    "never",
-    "don't",
-    "do not",
-    "and not",
-    "no longer",
-    "isn't",
-    "aren't",
-    "doesn't",
-    "without",
-];
-const DUTIES: [&str; 12] = [
-    "should",
-    "shouldn't",
-    "must",
-    "mustn't",
-    "has to",
-    "have to",
-    "needs to",
-    "need to",
-    "supposed to",
-    "ought to",
-    "can't",
-    "cannot",
-];
-/// "Don't" in front of these forbids nothing.
-const HARMLESS: [&str; 24] = [
-    "worry",
-    "forget",
-    "bother",
-    "hesitate",
-    "know",
-    "think",
-    "mind",
-    "see",
-    "have",
-    "need",
-    "care",
-    "get me wrong",
-    "understand",
-    "believe",
-    "like",
-    "remember",
-    "want",
-    "be sorry",
-    "mind me",
-    "sweat",
-    "stop",
-    "panic",
-    "give up",
-    "apologize",
-];
-const FORBIDS: [&str; 11] = [
-    "don't",
-    "do not",
-    "never",
-    "stop",
-    "quit",
-    "dont",
-    "you can't",
-    "you cannot",
-    "you may not",
-    "you mustn't",
-    "you must not",
-];
-/// What people say of the agent's deeds when these were wrong.
-const COMPLAINTS: [&str; 53] = [
-    "not what i want",
-    "i only asked",
-    "i only wanted",
-    "i did not ask",
-    "not what i asked",
-    "not what i meant",
-    "not what i wanted",
-    "not what i said",
-    "i already told you",
-    "i already said",
-    "i told you",
-    "as i said",
-    "like i said",
-    "you should have",
-    "you shouldn't have",
-    "you should not have",
-    "you weren't supposed to",
-    "you were supposed to",
-    "you're supposed to",
-    "you forgot to",
-    "you keep",
-    "you ignored",
-    "you broke",
-    "you used the wrong",
-    "you're using the wrong",
-    "you are using the wrong",
-    "you changed the wrong",
-    "you edited the wrong",
-    "you put it in the wrong",
-    "wrong file",
-    "wrong folder",
-    "wrong directory",
-    "wrong branch",
-    "wrong approach",
-    "wrong command",
-    "wrong package",
-    "wrong function",
-    "wrong table",
-    "wrong port",
-    "wrong version",
-    "wrong place",
-    "wrong module",
-    "wrong database",
-    "wrong environment",
-    "wrong import",
-    "wrong repo",
-    "wrong test",
-    "wrong config",
-    "overkill",
-    "over-engineered",
-    "overengineered",
-    "should have been",
-    "should've been",
-];
-const MEANT: [&str; 5] = ["i said", "i meant", "i asked for", "i asked you to", "i wanted"];
-/// How a house rule is told to somebody who broke it.
-const HOUSE: [&str; 28] = [
-    "we don't",
-    "we do not",
-    "we never",
-    "we always",
-    "we only",
-    "we avoid",
-    "we're not using",
-    "we stopped using",
-    "in this repo we",
-    "in this project we",
-    "in this codebase we",
-    "here we",
-    "our convention is",
-    "the convention here is",
-    "the rule here is",
-    "this repo uses",
-    "this project uses",
-    "we already have",
-    "there's already",
-    "there is already",
-    "the rule is",
-    "the convention is",
-    "our policy is",
-    "by convention",
-    "remember that",
-    "remember we",
-    "remember,",
-    "as a rule",
-];
-const UNDO: [&str; 9] = [
-    "revert that",
-    "revert this",
-    "revert it",
-    "undo that",
-    "undo this",
-    "put it back",
-    "put that back",
-    "roll that back",
-    "roll it back",
-];
-/// What people tell of a run.
-const REPORTED: [&str; 27] = [
-    "failures",
-    "failure",
-    "warnings",
-    "warning",
-    "crashes",
-    "crash",
-    "diff",
-    "diffs",
-    "tests",
-    "test",
-    "difference",
-    "results",
-    "result",
-    "news",
-    "bugs",
-    "bug",
-    "conflicts",
-    "conflict",
-    "sign",
-    "signs",
-    "surprises",
-    "leaks",
-    "matches",
-    "answer",
-    "effect",
-    "progress",
-    "access",
-];
-const GLAD: [&str; 12] = [
-    "pass",
-    "passes",
-    "passed",
-    "works",
-    "fine",
-    "green",
-    "not bad",
-    "makes sense",
-    "good",
-    "cool",
-    "better",
-    "agree",
-];
 /// More is a text, and no remark.
 const SENTENCES_MAX: usize = 5;
-const PRAISE: [&str; 14] = [
-    "great",
-    "nice",
-    "thanks",
-    "thank you",
-    "perfect",
-    "awesome",
-    "looks good",
-    "good job",
-    "well done",
-    "love it",
-    "lgtm",
-    "works now",
-    "wonderful",
-    "excellent",
-];
-/// What somebody expects, or was told, is no rule.
-const EXPECTED: [&str; 18] = [
-    "should pass",
-    "should work",
-    "should be fine",
-    "should be ok",
-    "should be enough",
-    "should break",
-    "should be done",
-    "should be ready",
-    "should be good",
-    "should help",
-    "should fix",
-    "said",
-    "says",
-    "here:",
-    "need to see",
-    "need to know",
-    "need to look",
-    "have to go",
-];
 /// The rest of a sentence says something if it has so many words.
 const WORDS_MIN: usize = 3;
 
@@ -448,6 +46,10 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
                 return Some(told(sentences, at, offset(sentence, meant)));
             }
             // Who asks that wants it another way, and may say which.
+            is_opened |= at == 0
+                && !before.is_open()
+                && before.is_about(&sentence.plain)
+                && is_rhetorical(meant);
             is_opened |= after(
                 meant,
                 &[
@@ -496,6 +98,10 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
         if is_right {
             return Some(told(sentences, at, offset(sentence, meant)));
         }
+    }
+    if is_enough(sentences, before) {
+        let sentence = &sentences[0];
+        return Some(told(sentences, 0, offset(sentence, sentence.meant())));
     }
     None
 }
@@ -558,9 +164,27 @@ fn first_word(text: &str) -> &str {
     words(text).next().unwrap_or("")
 }
 
-fn is_order(text: &str) -> bool {
+pub(super) fn is_order(text: &str) -> bool {
     let first = first_word(text);
-    ORDERS.split_whitespace().any(|verb| verb == first)
+    ORDERS.split_whitespace().any(|verb| verb == first) || looks_like_an_order(text)
+}
+
+/// A verb that no list has: it stands first, as it is in a dictionary, and something follows that it is
+/// done to.
+fn looks_like_an_order(text: &str) -> bool {
+    let mut all = text.split_whitespace();
+    let (Some(first), Some(next)) = (all.next(), all.next()) else { return false };
+    let is_word =
+        first.len() > 2 && first.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_bent = ["s", "ed", "ing", "ly", "er", "est"].iter().any(|end| first.ends_with(end))
+        && !first.ends_with("ss");
+    let is_other = NO_VERBS.split_whitespace().any(|word| word == first);
+    let next = next.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    let is_object = OBJECTS.split_whitespace().any(|word| word == next)
+        || next == "x"
+        || next.contains('/')
+        || next.contains('_');
+    is_word && !is_bent && !is_other && is_object
 }
 
 fn has_words(text: &str, min: usize) -> bool {
@@ -591,6 +215,9 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     }
     if after(meant, &AGREED).is_some() {
         return false;
+    }
+    if after(meant, &["rather than", "instead of"]).is_some() {
+        return has_words(meant, 5);
     }
     let is_order = is_order(meant);
     if let Some(rest) = after(meant, &FORBIDS) {
@@ -777,7 +404,7 @@ fn is_harmless(meant: &str) -> bool {
 }
 
 /// What begins so is a decision, whatever it forbids.
-fn is_settling(meant: &str) -> bool {
+pub(super) fn is_settling(meant: &str) -> bool {
     after(
         meant,
         &[
@@ -813,8 +440,13 @@ fn is_preferred(meant: &str) -> bool {
     })
 }
 
+/// A question that wants no answer has no word that asks.
+fn is_rhetorical(meant: &str) -> bool {
+    after(meant, &ASKS).is_none() || has_any(meant, &["really"])
+}
+
 /// The parts of a sentence that could stand by themselves.
-fn clauses(meant: &str) -> impl Iterator<Item = &str> {
+pub(super) fn clauses(meant: &str) -> impl Iterator<Item = &str> {
     meant
         .split([',', ';', ':', '\u{2014}', '\u{2013}'])
         .flat_map(|part| part.split(" - "))
@@ -961,7 +593,12 @@ fn is_put_right(sentences: &[Sentence<'_>], before: Before<'_>) -> bool {
         ],
     )
     .is_some();
-    if is_next || is_glad(first) || sentences.len() > SENTENCES_MAX || is_settling(meant) {
+    let is_yes =
+        after(&first.plain, &["yes", "yeah", "yep", "yup", "sure", "agreed", "exactly", "right"])
+            .is_some();
+    let is_next = is_next || after(&first.plain, &["now", "next", "then", "also", "and"]).is_some();
+    if is_next || is_yes || is_glad(first) || sentences.len() > SENTENCES_MAX || is_settling(meant)
+    {
         return false;
     }
     if is_order(meant) {
@@ -970,30 +607,43 @@ fn is_put_right(sentences: &[Sentence<'_>], before: Before<'_>) -> bool {
         let has_reason = reason || has_any(meant, &["because", "since", "otherwise", "so that"]);
         return is_of_it && has_reason && !begins_something(meant);
     }
+    let is_about = before.is_about(&first.text.to_lowercase());
     let is_statement = has_words(meant, 3) && !is_thanks(meant);
+    // "The client retries already, configure it there."
+    let is_clause_order = clauses(meant).skip(1).any(|part| {
+        let part = after(part, &["please", "just", "simply", "so", "then", "better"])
+            .map_or(part, str::trim);
+        is_order(part) && has_words(part, 3) && !goes_on(part) && !begins_something(part)
+    });
+    // "One is enough, they are dear." "The name stays, we can't break it."
+    let is_limit = has_any(meant, &LIMITS);
+    let has_more = clauses(meant).skip(1).any(|part| has_words(part, 2));
+    if is_statement && is_about && (is_clause_order || (is_limit && has_more)) {
+        return true;
+    }
     let is_next_order = rest.first().is_some_and(|next| {
         !next.is_question() && !is_glad(next) && is_order(next.meant()) && !goes_on(next.meant())
     });
     is_statement
         && is_next_order
-        && (before.is_about(&first.plain)
+        && (is_about
             || has_any(meant, &CONTRASTS)
-            || has_any(meant, &["nothing", "wrong", "no-go", "too"]))
+            || has_any(meant, &["nothing", "wrong", "no-go", "too", "without"]))
 }
 
 /// Orders that begin something new, or go on with what there is.
-fn begins_something(meant: &str) -> bool {
+pub(super) fn begins_something(meant: &str) -> bool {
     const NEW: &str = "add write create implement run deploy commit check document generate explain show test review build install push merge open look try list print";
     NEW.split_whitespace().any(|verb| verb == first_word(meant))
 }
 
-fn goes_on(meant: &str) -> bool {
+pub(super) fn goes_on(meant: &str) -> bool {
     const ON: &str =
         "commit run continue deploy push go merge test check try proceed ship start look open";
     ON.split_whitespace().any(|verb| verb == first_word(meant)) && !has_any(meant, &["instead"])
 }
 
-fn is_thanks(meant: &str) -> bool {
+pub(super) fn is_thanks(meant: &str) -> bool {
     after(
         meant,
         &[

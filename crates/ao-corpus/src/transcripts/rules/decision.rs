@@ -4,144 +4,35 @@ use super::super::sentence::{Sentence, after, has_any, words};
 use super::{Before, Said, is_hedged, offset, told};
 
 /// Words that settle something, and what they settle comes behind them.
+#[rustfmt::skip]
 const SETTLES: [&str; 60] = [
-    "let's use",
-    "let's keep",
-    "let's stick with",
-    "let's stick to",
-    "let's go with",
-    "let's go for",
-    "let's drop",
-    "let's switch to",
-    "let's move to",
-    "let's standardize on",
-    "let's standardise on",
-    "let's adopt",
-    "let's pin",
-    "let's settle on",
-    "let's default to",
-    "let's stay with",
-    "let's stay on",
-    "let's avoid",
-    "let's only",
-    "let's always",
-    "let's never",
-    "let's call it",
-    "let's name it",
-    "let's store",
-    "let's make it",
-    "let's not",
-    "let's base",
-    "let's target",
-    "let's defer",
-    "let's postpone",
-    "let's support",
-    "we'll use",
-    "we'll go with",
-    "we'll keep",
-    "we'll stick with",
-    "we'll drop",
-    "we'll switch to",
-    "we'll move to",
-    "we'll support",
-    "we'll store",
-    "we'll target",
-    "we'll adopt",
-    "we'll stay",
-    "we'll only",
-    "we'll never",
-    "we'll always",
-    "we'll not",
-    "we won't",
-    "we're going with",
-    "we're going to use",
-    "we're switching to",
-    "we're moving to",
-    "we're keeping",
-    "we're dropping",
-    "we're sticking with",
-    "we're not going to",
-    "i'll go with",
-    "i'd go with",
-    "going with",
-    "go with",
+    "let's use", "let's keep", "let's stick with", "let's stick to", "let's go with", "let's go for", "let's drop",
+    "let's switch to", "let's move to", "let's standardize on", "let's standardise on", "let's adopt", "let's pin",
+    "let's settle on", "let's default to", "let's stay with", "let's stay on", "let's avoid", "let's only",
+    "let's always", "let's never", "let's call it", "let's name it", "let's store", "let's make it", "let's not",
+    "let's base", "let's target", "let's defer", "let's postpone", "let's support", "we'll use", "we'll go with",
+    "we'll keep", "we'll stick with", "we'll drop", "we'll switch to", "we'll move to", "we'll support",
+    "we'll store", "we'll target", "we'll adopt", "we'll stay", "we'll only", "we'll never", "we'll always",
+    "we'll not", "we won't", "we're going with", "we're going to use", "we're switching to", "we're moving to",
+    "we're keeping", "we're dropping", "we're sticking with", "we're not going to", "i'll go with", "i'd go with",
+    "going with", "go with",
 ];
+#[rustfmt::skip]
 pub(super) const SETTLED: [&str; 40] = [
-    "we decided",
-    "we've decided",
-    "we have decided",
-    "i decided",
-    "i've decided",
-    "i have decided",
-    "the team decided",
-    "we agreed",
-    "we've agreed",
-    "we settled on",
-    "we've settled on",
-    "we chose",
-    "we've chosen",
-    "we opted",
-    "we picked",
-    "i picked",
-    "i chose",
-    "decision",
-    "decided",
-    "final decision",
-    "the decision is",
-    "from now on",
-    "going forward",
-    "henceforth",
-    "from here on",
-    "stick with",
-    "stick to",
-    "final answer",
-    "settled on",
-    "agreed on",
-    "we stick with",
-    "we stick to",
-    "we stay with",
-    "we stay on",
-    "we keep using",
-    "i want us to",
-    "agreed: we",
-    "settled: we",
-    "sticking with",
-    "we'd stick with",
+    "we decided", "we've decided", "we have decided", "i decided", "i've decided", "i have decided",
+    "the team decided", "we agreed", "we've agreed", "we settled on", "we've settled on", "we chose", "we've chosen",
+    "we opted", "we picked", "i picked", "i chose", "decision", "decided", "final decision", "the decision is",
+    "from now on", "going forward", "henceforth", "from here on", "stick with", "stick to", "final answer",
+    "settled on", "agreed on", "we stick with", "we stick to", "we stay with", "we stay on", "we keep using",
+    "i want us to", "agreed: we", "settled: we", "sticking with", "we'd stick with",
 ];
 /// "Let's not" and the like in front of these settles nothing.
+#[rustfmt::skip]
 const IDLE: [&str; 32] = [
-    "worry",
-    "get ahead",
-    "forget",
-    "rush",
-    "panic",
-    "overthink",
-    "go there",
-    "do that",
-    "do this",
-    "do it",
-    "lunch",
-    "a quick",
-    "another",
-    "one more",
-    "the rest",
-    "that next",
-    "this one",
-    "see",
-    "know",
-    "need",
-    "be able",
-    "a call",
-    "a pause",
-    "a break",
-    "some cleanup",
-    "the tests",
-    "a dry run",
-    "a test run",
-    "a code review",
-    "step by step",
-    "to meet",
-    "to talk",
+    "worry", "get ahead", "forget", "rush", "panic", "overthink", "go there", "do that", "do this", "do it", "lunch",
+    "a quick", "another", "one more", "the rest", "that next", "this one", "see", "know", "need", "be able", "a call",
+    "a pause", "a break", "some cleanup", "the tests", "a dry run", "a test run", "a code review", "step by step",
+    "to meet", "to talk",
 ];
 /// Words that name nothing by themselves.
 const VAGUE: &str = "that it this one option first second third fourth suggestion plan approach idea way thing \
@@ -149,99 +40,34 @@ const VAGUE: &str = "that it this one option first second third fourth suggestio
     as please both either same last latter former again here there just we i you my our at by an yes ok second's \
     then";
 /// How an answer to a question about the design begins.
+#[rustfmt::skip]
 const ANSWERS: [&str; 23] = [
-    "use",
-    "keep",
-    "go with",
-    "make it",
-    "put it",
-    "put them",
-    "store",
-    "show",
-    "log",
-    "name it",
-    "call it",
-    "group them",
-    "group",
-    "split",
-    "treat",
-    "return",
-    "default to",
-    "drop",
-    "cache",
-    "sort",
-    "allow",
-    "require",
+    "use", "keep", "go with", "make it", "put it", "put them", "store", "show", "log", "name it", "call it",
+    "group them", "group", "split", "treat", "return", "default to", "drop", "cache", "sort", "allow", "require",
     "only",
 ];
+/// The same in a whole sentence.
+#[rustfmt::skip]
+const WAYS: [&str; 11] = [
+    "we do it", "we use", "we keep", "we take", "we go with", "we store", "we call it", "we put", "we show",
+    "we drop", "we only",
+];
 /// What people say they will do without settling anything.
+#[rustfmt::skip]
 const DOING: [&str; 40] = [
-    "see",
-    "need",
-    "talk",
-    "discuss",
-    "check",
-    "look",
-    "get",
-    "be",
-    "have",
-    "find",
-    "know",
-    "try",
-    "revisit",
-    "meet",
-    "start",
-    "continue",
-    "come back",
-    "think",
-    "ask",
-    "wait",
-    "figure",
-    "review",
-    "let you",
-    "let",
-    "test",
-    "do that",
-    "do it",
-    "do this",
-    "go over",
-    "go through",
-    "catch up",
-    "probably",
-    "likely",
-    "want",
-    "take a look",
-    "pick this up",
-    "deal with",
-    "worry",
-    "chat",
-    "sync",
+    "see", "need", "talk", "discuss", "check", "look", "get", "be", "have", "find", "know", "try", "revisit", "meet",
+    "start", "continue", "come back", "think", "ask", "wait", "figure", "review", "let you", "let", "test", "do that",
+    "do it", "do this", "go over", "go through", "catch up", "probably", "likely", "want", "take a look",
+    "pick this up", "deal with", "worry", "chat", "sync",
 ];
+#[rustfmt::skip]
 const MINE: [&str; 13] = [
-    "i decided",
-    "i've decided",
-    "we decided",
-    "decision",
-    "i'm going with",
-    "i chose",
-    "i opted",
-    "i'll go with",
-    "i picked",
-    "design decision",
-    "final decision",
-    "we chose",
-    "i settled on",
+    "i decided", "i've decided", "we decided", "decision", "i'm going with", "i chose", "i opted", "i'll go with",
+    "i picked", "design decision", "final decision", "we chose", "i settled on",
 ];
+#[rustfmt::skip]
 const REASONS: [&str; 9] = [
-    "because",
-    "since",
-    "so that",
-    "as it",
-    "which avoids",
-    "which keeps",
-    "due to",
-    "in order to",
-    "to avoid",
+    "because", "since", "so that", "as it", "which avoids", "which keeps", "due to", "in order to", "to avoid",
 ];
 
 /// A longer answer does more than choose.
@@ -263,7 +89,18 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
             let rest = after(&meant, &ANSWERS)?;
             (before.is_open() && at == 0 && words(&meant).count() >= 3).then_some(rest)
         };
-        let rest = rest.or_else(is_answer).or_else(|| it_is(&meant))?;
+        let is_rule =
+            || has_any(&meant, &["from now on", "going forward"]).then_some(meant.as_str());
+        let is_way = || {
+            let rest = after(&meant, &WAYS)?;
+            (before.is_open() && at == 0).then_some(rest)
+        };
+        let rest = rest
+            .or_else(is_answer)
+            .or_else(is_rule)
+            .or_else(is_way)
+            .or_else(|| concluded(&sentence.plain, &meant))
+            .or_else(|| it_is(&meant))?;
         let is_idle = after(rest.trim_start(), &IDLE).is_some();
         (!is_idle && names_something(rest))
             .then(|| told(sentences, at, offset(sentence, sentence.meant())))
@@ -341,6 +178,20 @@ fn settled(meant: &str) -> Option<&str> {
         after(rest.trim_start(), &DOING).is_none().then_some(rest)
     };
     after(meant, &SETTLES).or_else(|| after(meant, &SETTLED)).or_else(willed)
+}
+
+/// "Ok, then we prefix them." What somebody only can, has or is, is not settled.
+fn concluded<'a>(plain: &str, meant: &'a str) -> Option<&'a str> {
+    const STATES: [&str; 22] = [
+        "are", "were", "have", "had", "can", "can't", "could", "should", "need", "did", "do",
+        "don't", "know", "see", "might", "may", "would", "still", "get", "got", "want", "never",
+    ];
+    let is_conclusion = ["ok", "okay", "then", "so", "right", "alright", "well"]
+        .iter()
+        .any(|word| after(plain, &[word]).is_some());
+    let rest = after(meant, &["we"])?.trim_start();
+    let is_fit = after(rest, &STATES).is_none() && after(rest, &DOING).is_none();
+    (is_conclusion && is_fit && words(rest).count() >= 3).then_some(rest)
 }
 
 /// The same in a later part of the sentence: "Diesel goes, we chose sqlx".

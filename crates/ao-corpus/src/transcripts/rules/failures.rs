@@ -27,45 +27,22 @@ const ALIKE: f64 = 0.4;
 const REPEATED: u32 = 2;
 
 /// That these fail says nothing: they are asked whether something is there.
+#[rustfmt::skip]
 const ASKING: [&str; 20] = [
-    "grep", "rg", "ls", "cat", "find", "test", "[", "diff", "which", "cd", "echo", "sleep", "head",
-    "tail", "true", "false", "pgrep", "kill", "stat", "timeout",
+    "grep", "rg", "ls", "cat", "find", "test", "[", "diff", "which", "cd", "echo", "sleep", "head", "tail", "true",
+    "false", "pgrep", "kill", "stat", "timeout",
 ];
 /// How programs say that they were called in a wrong way.
+#[rustfmt::skip]
 const MISUSED: [&str; 22] = [
-    "command not found",
-    "not found",
-    "no such",
-    "unknown option",
-    "unknown command",
-    "unknown flag",
-    "unrecognized",
-    "unrecognised",
-    "unexpected argument",
-    "invalid option",
-    "invalid argument",
-    "missing script",
-    "usage:",
-    "is required",
-    "no module named",
-    "cannot find",
-    "could not find",
-    "did you mean",
-    "permission denied",
-    "no rule to make target",
-    "missing required",
-    "not a valid",
+    "command not found", "not found", "no such", "unknown option", "unknown command", "unknown flag", "unrecognized",
+    "unrecognised", "unexpected argument", "invalid option", "invalid argument", "missing script", "usage:",
+    "is required", "no module named", "cannot find", "could not find", "did you mean", "permission denied",
+    "no rule to make target", "missing required", "not a valid",
 ];
+#[rustfmt::skip]
 const ERRORS: [&str; 9] = [
-    "error",
-    "failed",
-    "not found",
-    "no such",
-    "cannot",
-    "could not",
-    "denied",
-    "missing",
-    "unknown",
+    "error", "failed", "not found", "no such", "cannot", "could not", "denied", "missing", "unknown",
 ];
 
 /// Commands on their way, and those that failed.

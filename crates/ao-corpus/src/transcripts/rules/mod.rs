@@ -3,6 +3,8 @@
 pub(super) mod correction;
 pub(super) mod decision;
 pub(super) mod failures;
+mod phrases;
+mod weight;
 
 use super::sentence::{Sentence, after, has_any};
 
@@ -93,20 +95,9 @@ const TITLE_CHARS_MAX: usize = 90;
 const CLAIM_CHARS_MAX: usize = 600;
 /// A reason in the next sentence belongs to what it is for.
 const REASON_CHARS_MAX: usize = 240;
+#[rustfmt::skip]
 const REASONS: [&str; 14] = [
-    "because",
-    "since",
-    "otherwise",
-    "that way",
-    "we",
-    "the",
-    "it",
-    "it's",
-    "this",
-    "they",
-    "our",
-    "that's",
-    "there",
+    "because", "since", "otherwise", "that way", "we", "the", "it", "it's", "this", "they", "our", "that's", "there",
     "reason",
 ];
 
@@ -154,23 +145,10 @@ fn offset(sentence: &Sentence<'_>, rest: &str) -> usize {
 }
 
 /// Words that say that something is not settled.
+#[rustfmt::skip]
 const HEDGES: [&str; 16] = [
-    "maybe",
-    "perhaps",
-    "might",
-    "not sure",
-    "what if",
-    "wonder",
-    "wondering",
-    "haven't decided",
-    "not decided",
-    "can't decide",
-    "undecided",
-    "before we decide",
-    "we could",
-    "i could",
-    "i guess",
-    "suppose",
+    "maybe", "perhaps", "might", "not sure", "what if", "wonder", "wondering", "haven't decided", "not decided",
+    "can't decide", "undecided", "before we decide", "we could", "i could", "i guess", "suppose",
 ];
 
 fn is_hedged(sentence: &Sentence<'_>) -> bool {
