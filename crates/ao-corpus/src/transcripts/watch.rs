@@ -13,6 +13,8 @@ use super::rules::{Before, Said, asks_for_a_choice, correction, decision};
 use super::sentence::{cut, sentences};
 use super::turn::{Event, Turn};
 
+/// Of a turn that is longer not all is remembered, and so nothing.
+const REMEMBERED_BYTES_MAX: usize = 2000;
 const CONTEXT_CHARS_MAX: usize = 200;
 /// Of what an agent says so much is looked through.
 const AGENT_BYTES_MAX: usize = 32 * 1024;
@@ -39,6 +41,8 @@ pub(super) struct Watch {
     has_agent: bool,
     /// Whether the person had asked what should be.
     had_asked: bool,
+    /// What the person said last.
+    asked: Option<String>,
     /// What the agent said last, and ran last.
     said: Option<String>,
     ran: Option<String>,
@@ -62,6 +66,7 @@ impl Watch {
             folder: self.folder.clone(),
             has_agent: self.has_agent,
             had_asked: self.had_asked,
+            asked: fit(&self.asked),
             said: fit(&self.said),
             ran: fit(&self.ran),
             failures: self.failures.without(is_secret),
@@ -104,6 +109,7 @@ impl Watch {
         let asked = self.said.as_deref().is_some_and(|said| said.trim_end().ends_with('?'));
         let before = Before {
             has_agent: self.has_agent,
+            person: self.asked.as_deref(),
             agent: self.said.as_deref().or(self.ran.as_deref()),
             was_asked: asked,
             had_asked: self.had_asked,
@@ -111,7 +117,7 @@ impl Watch {
         };
         let correction = correction::find(&told, before);
         let decision = decision::find(&told, before);
-        self.had_asked = asks_for_a_choice(&told);
+        let had_asked = asks_for_a_choice(&told);
         let is_same = match (&correction, &decision) {
             (Some(one), Some(other)) => {
                 one.claim.contains(&other.title) || other.claim.contains(&one.title)
@@ -124,16 +130,19 @@ impl Watch {
             (correction @ Some(_), Some(_)) if is_same => (correction, None),
             both => both,
         };
-        if (found.0.is_some() || found.1.is_some()) && (place.scene.is_secret)(text) {
-            lessons.secret += 1;
-            return;
+        if found.0.is_some() || found.1.is_some() {
+            if (place.scene.is_secret)(text) {
+                lessons.secret += 1;
+            } else {
+                let both = [(LessonKind::Correction, found.0), (LessonKind::Decision, found.1)];
+                for (kind, said) in both {
+                    let Some(said) = said else { continue };
+                    self.learn(kind, LessonTrust::User, said, place, lessons);
+                }
+            }
         }
-        if let Some(said) = found.0 {
-            self.learn(LessonKind::Correction, LessonTrust::User, said, place, lessons);
-        }
-        if let Some(said) = found.1 {
-            self.learn(LessonKind::Decision, LessonTrust::User, said, place, lessons);
-        }
+        self.had_asked = had_asked;
+        self.asked = Some(own).filter(|own| own.len() <= REMEMBERED_BYTES_MAX);
     }
 
     fn agent(&mut self, text: String, place: Place<'_>, lessons: &mut Lessons) {

@@ -46,10 +46,10 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
                 return Some(told(sentences, at, offset(sentence, meant)));
             }
             // Who asks that wants it another way, and may say which.
+            let is_short_why = after(meant, &["why"]).is_some() && !has_words(meant, 5);
             is_opened |= at == 0
                 && !before.is_open()
-                && before.is_about(&sentence.plain)
-                && is_rhetorical(meant);
+                && ((before.is_about(&sentence.plain) && is_rhetorical(meant)) || is_short_why);
             is_opened |= after(
                 meant,
                 &[
@@ -79,7 +79,7 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
             Opening::Weak(rest) if is_strong(rest, sentence) => {
                 return Some(told(sentences, at, offset(sentence, rest)));
             }
-            Opening::No(_) => is_opened = is_opened || !before.was_asked,
+            Opening::No(_) => is_opened = is_opened || !before.is_open(),
             Opening::Weak(_) => {}
             Opening::None => {}
         }
@@ -90,7 +90,12 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
             // What is wrong is said; what is right may be in the same sentence or in the next.
             return Some(complaint(sentences, at));
         }
-        let is_right = (is_opened && is_contradiction(meant, sentence, Before::default()))
+        let is_right = (is_opened
+            && is_contradiction(
+                meant,
+                sentence,
+                Before { was_asked: false, had_asked: false, ..before },
+            ))
             || (is_first && is_strong(meant, sentence))
             || (at == 0 && !before.is_open() && is_preferred(meant))
             || (at <= 1 && !before.is_open() && is_house_rule(meant, before))
@@ -198,6 +203,14 @@ fn is_contradiction(rest: &str, sentence: &Sentence<'_>, before: Before<'_>) -> 
     }
     if is_order(rest) {
         return has_words(rest, 2);
+    }
+    // Who says "no" to what was done, and goes on, says what is so.
+    if before.agent.is_some()
+        && !before.is_open()
+        && has_words(rest, WORDS_MIN)
+        && !has_any(rest, &GLAD)
+    {
+        return true;
     }
     let has_duty = has_any(rest, &DUTIES);
     let is_contrast = has_any(rest, &CONTRASTS) || has_any(rest, &["only", "always", "already"]);
@@ -607,7 +620,9 @@ fn is_put_right(sentences: &[Sentence<'_>], before: Before<'_>) -> bool {
         let has_reason = reason || has_any(meant, &["because", "since", "otherwise", "so that"]);
         return is_of_it && has_reason && !begins_something(meant);
     }
-    let is_about = before.is_about(&first.text.to_lowercase());
+    // "That's a hole! Bind it." What "that" is, is what the agent did.
+    let is_pointing = after(meant, &["that", "that's", "this", "it", "it's"]).is_some();
+    let is_about = is_pointing || before.is_about(&first.text.to_lowercase());
     let is_statement = has_words(meant, 3) && !is_thanks(meant);
     // "The client retries already, configure it there."
     let is_clause_order = clauses(meant).skip(1).any(|part| {

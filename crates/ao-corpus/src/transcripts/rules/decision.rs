@@ -28,11 +28,12 @@ pub(super) const SETTLED: [&str; 40] = [
 ];
 /// "Let's not" and the like in front of these settles nothing.
 #[rustfmt::skip]
-const IDLE: [&str; 32] = [
+const IDLE: [&str; 33] = [
     "worry", "get ahead", "forget", "rush", "panic", "overthink", "go there", "do that", "do this", "do it", "lunch",
     "a quick", "another", "one more", "the rest", "that next", "this one", "see", "know", "need", "be able", "a call",
     "a pause", "a break", "some cleanup", "the tests", "a dry run", "a test run", "a code review", "step by step",
     "to meet", "to talk",
+    "a day",
 ];
 /// Words that name nothing by themselves.
 const VAGUE: &str = "that it this one option first second third fourth suggestion plan approach idea way thing \
@@ -41,10 +42,11 @@ const VAGUE: &str = "that it this one option first second third fourth suggestio
     then";
 /// How an answer to a question about the design begins.
 #[rustfmt::skip]
-const ANSWERS: [&str; 23] = [
+const ANSWERS: [&str; 28] = [
     "use", "keep", "go with", "make it", "put it", "put them", "store", "show", "log", "name it", "call it",
     "group them", "group", "split", "treat", "return", "default to", "drop", "cache", "sort", "allow", "require",
     "only",
+    "stay with", "stay on", "leave it", "remove", "stick with",
 ];
 /// The same in a whole sentence.
 #[rustfmt::skip]
@@ -218,7 +220,8 @@ fn later<'a>(meant: &'a str, before: Before<'_>) -> Option<&'a str> {
 
 /// "Postgres it is."
 fn it_is(meant: &str) -> Option<&str> {
-    meant
+    let first = meant.split([',', ';']).next().unwrap_or(meant);
+    first
         .trim_end_matches(['.', '!', ' '])
         .strip_suffix(" it is")
         .filter(|rest| words(rest).count() <= 5)

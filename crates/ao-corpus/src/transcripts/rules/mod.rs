@@ -23,6 +23,8 @@ pub(super) struct Before<'a> {
     pub(super) has_agent: bool,
     /// What the agent said or ran last.
     pub(super) agent: Option<&'a str>,
+    /// What the person had said before that.
+    pub(super) person: Option<&'a str>,
     /// Whether that was a question.
     pub(super) was_asked: bool,
     /// Whether the person had asked what should be.
@@ -39,23 +41,32 @@ impl Before<'_> {
 
     /// Whether a sentence is about what the agent said or did.
     fn is_about(self, plain: &str) -> bool {
-        let Some(agent) = self.agent else { return false };
-        let agent = agent.to_lowercase();
-        let said: Vec<&str> = stems(&agent).collect();
-        stems(plain).any(|stem| said.contains(&stem))
+        self.agent.is_some_and(|agent| share(agent, plain))
     }
+
+    /// Whether a sentence is about what the person had asked for.
+    fn is_on(self, plain: &str) -> bool {
+        self.person.is_some_and(|person| share(person, plain))
+    }
+}
+
+/// Whether two texts have a word in common.
+fn share(one: &str, other: &str) -> bool {
+    let one = one.to_lowercase();
+    let said: Vec<&str> = stems(&one).collect();
+    stems(other).any(|stem| said.contains(&stem))
 }
 
 /// Words that are about nothing.
 const COMMON: &str = "this that with from have what when then here there your they them into only also just more need make \
     made uses used using done adde adds will woul shou coul plea were been some such each very even than like want know \
-    about does didn isn't don't it's that's which where while after befo the you and for not can't";
+    about does didn isn't don't it's that's which where while after befo the you and for not can't has had are was its our all any one out way who how why may get got set new too yes let now see use add run put try can did say";
 
 /// The beginnings of the words of a text, by which two texts are seen to be about one thing.
 fn stems(text: &str) -> impl Iterator<Item = &str> {
     let stem = |word: &'_ str| word.char_indices().nth(4).map_or(word.len(), |(at, _)| at);
     super::sentence::words(text)
-        .filter(|word| word.chars().count() >= 4)
+        .filter(|word| word.chars().count() >= 3)
         .map(move |word| &word[..stem(word)])
         .filter(|stem| !COMMON.split_whitespace().any(|common| common.starts_with(stem)))
 }

@@ -138,9 +138,10 @@ pub(super) const GLAD: [&str; 12] = [
 ];
 
 #[rustfmt::skip]
-pub(super) const LIMITS: [&str; 12] = [
+pub(super) const LIMITS: [&str; 18] = [
     "is enough", "are enough", "is too", "are too", "is way too", "are way too", "keeps", "keep", "we can't",
     "we cannot", "they can't", "nobody can",
+    "is far too", "are far too", "is not enough", "at most", "is what the other", "is what the others",
 ];
 
 #[rustfmt::skip]

@@ -25,8 +25,9 @@ const NOT: [&str; 14] = [
     "nobody", "neither",
 ];
 #[rustfmt::skip]
-const LIMIT: [&str; 11] = [
+const LIMIT: [&str; 17] = [
     "enough", "too", "max", "at most", "only", "at least", "instead", "rather", "back", "stays", "keeps",
+    "always", "already", "broken", "at most", "all our", "max",
 ];
 #[rustfmt::skip]
 const GLAD: [&str; 38] = [
@@ -70,12 +71,13 @@ pub(super) fn is_enough(sentences: &[Sentence<'_>], before: Before<'_>) -> bool 
     let has_order = orders(sentences);
     let weights = [
         (is_about, 2),
+        (before.is_on(&first.text.to_lowercase()), 1),
         (any(&NOT), 2),
         (any(&DUTY), 2),
         (has_order, 2),
         (is_order(meant) && !begins_something(meant) && !goes_on(meant), 2),
         (any(&LIMIT), 2),
-        (after(meant, &["we", "our"]).is_some() || any(&["here", "our", "we"]), 1),
+        (after(meant, &["we", "our"]).is_some() || any(&["here", "our", "we", "us"]), 1),
         (clauses(meant).count() > 1 || sentences.len() > 1, 1),
         (after(meant, &["i want", "i need"]).is_some(), 2),
         (after(meant, &["i", "i'm", "i'll", "i've", "my"]).is_some(), -2),
