@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ao_contract::{
     ChangeOp, ChangeStatus, Defrag, Extra, Finite, Harvested, Iteration, IterationStatus,
-    TakenLesson, format_duration,
+    TakenLesson, TranscriptSource, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
@@ -178,12 +178,33 @@ fn lessons(taking: &Taking) -> Extra {
     }
     let taken: Vec<Value> = taking.taken().iter().map(lesson).collect();
     let mut told = object(json!({
-        "transcripts": taking.sources(),
+        "transcripts": taking.sources().iter().map(transcripts).collect::<Vec<_>>(),
         "lessons_waiting": taking.waiting(),
     }));
     told.insert("lessons".into(), taken.into());
     let skipped = taking.skipped().iter().map(|left| json!(left)).collect();
     tell(&mut told, "lessons_left", skipped);
+    told
+}
+
+/// What there is of one maker, and in a few words.
+fn transcripts(source: &TranscriptSource) -> Value {
+    let mut note = format!(
+        "{} of {} are of this repository, {} read, {} lessons",
+        source.own, source.files, source.read, source.lessons
+    );
+    for (count, what) in [
+        (source.secret, "dropped for a secret"),
+        (source.bad_lines, "unreadable lines"),
+        (source.left.len() as u64, "left alone"),
+    ] {
+        if count > 0 {
+            note.push_str(&format!(", {count} {what}"));
+        }
+    }
+    let mut told = json!(source);
+    told["name"] = source.maker.name().into();
+    told["note"] = note.into();
     told
 }
 

@@ -4,15 +4,16 @@
 //! tell what is right.
 
 use super::super::sentence::{Sentence, after, has_any, words};
+use super::house::{is_house_rule, is_put_right};
+use super::order::{clauses, first_word, has_words, is_clear_order, is_order, is_settling};
 use super::phrases::{
-    AGREED, ASKS, COMPLAINTS, CONTRASTS, DUTIES, EXPECTED, FORBIDS, GLAD, HARMLESS, HOUSE, LIMITS,
-    MEANT, NO, NO_VERBS, OBJECTS, ORDERS, POLITE, PRAISE, REPORTED, UNDO, WEAK,
+    AGREED, ASKS, COMPLAINTS, CONTRASTS, DUTIES, FORBIDS, GLAD, HARMLESS, HOUSE, IDLE_MEANT, MEANT,
+    MILD, MOVED, NEGATIVE, NO, NOT_IDLE, NOT_PLEASE, ONESELF, OWNED_UP, POLITE, PRAISE, RATHER,
+    THINGS, UNDO, WEAK, WHY_DID_YOU,
 };
 use super::weight::is_enough;
 use super::{Before, Said, is_hedged, offset, told};
 
-/// More is a text, and no remark.
-const SENTENCES_MAX: usize = 5;
 /// The rest of a sentence says something if it has so many words.
 const WORDS_MIN: usize = 3;
 
@@ -26,23 +27,7 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
     for (at, sentence) in sentences.iter().enumerate() {
         if sentence.is_question() {
             let meant = sentence.meant();
-            if at == 0
-                && after(
-                    meant,
-                    &[
-                        "can you not",
-                        "can you please not",
-                        "could you not",
-                        "could you please not",
-                        "can you stop",
-                        "can you please stop",
-                        "could you stop",
-                        "could you please stop",
-                    ],
-                )
-                .is_some()
-                && has_words(meant, 5)
-            {
+            if at == 0 && after(meant, &NOT_PLEASE).is_some() && has_words(meant, 5) {
                 return Some(told(sentences, at, offset(sentence, meant)));
             }
             // Who asks that wants it another way, and may say which.
@@ -50,19 +35,7 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
             is_opened |= at == 0
                 && !before.is_open()
                 && ((before.is_about(&sentence.plain) && is_rhetorical(meant)) || is_short_why);
-            is_opened |= after(
-                meant,
-                &[
-                    "why did you",
-                    "why are you",
-                    "why would you",
-                    "why do you",
-                    "why have you",
-                    "why is there",
-                    "what are you doing",
-                ],
-            )
-            .is_some();
+            is_opened |= after(meant, &WHY_DID_YOU).is_some();
             continue;
         }
         let meant = sentence.meant();
@@ -165,37 +138,6 @@ fn opening(meant: &str) -> Opening<'_> {
     }
 }
 
-fn first_word(text: &str) -> &str {
-    words(text).next().unwrap_or("")
-}
-
-pub(super) fn is_order(text: &str) -> bool {
-    let first = first_word(text);
-    ORDERS.split_whitespace().any(|verb| verb == first) || looks_like_an_order(text)
-}
-
-/// A verb that no list has: it stands first, as it is in a dictionary, and something follows that it is
-/// done to.
-fn looks_like_an_order(text: &str) -> bool {
-    let mut all = text.split_whitespace();
-    let (Some(first), Some(next)) = (all.next(), all.next()) else { return false };
-    let is_word =
-        first.len() > 2 && first.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let is_bent = ["s", "ed", "ing", "ly", "er", "est"].iter().any(|end| first.ends_with(end))
-        && !first.ends_with("ss");
-    let is_other = NO_VERBS.split_whitespace().any(|word| word == first);
-    let next = next.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
-    let is_object = OBJECTS.split_whitespace().any(|word| word == next)
-        || next == "x"
-        || next.contains('/')
-        || next.contains('_');
-    is_word && !is_bent && !is_other && is_object
-}
-
-fn has_words(text: &str, min: usize) -> bool {
-    words(text).count() >= min
-}
-
 /// Whether the rest of a sentence, behind a "no", says what is right.
 fn is_contradiction(rest: &str, sentence: &Sentence<'_>, before: Before<'_>) -> bool {
     if is_hedged(sentence) || after(rest, &AGREED).is_some() || is_harmless(rest) {
@@ -246,19 +188,7 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     let is_mine =
         after(meant, &["i", "i'm", "i'll", "i've", "my", "let's", "it's not", "that's not"])
             .is_some();
-    let is_mild = has_any(
-        meant,
-        &[
-            "not bad",
-            "not sure",
-            "not yet",
-            "not really",
-            "not too",
-            "not so",
-            "not that",
-            "not a problem",
-        ],
-    );
+    let is_mild = has_any(meant, &MILD);
     if has_not_pair(meant)
         && !is_mild
         && has_words(meant, 4)
@@ -275,27 +205,7 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
             part.starts_with("please"),
         )
     });
-    let is_negative = has_any(
-        meant,
-        &[
-            "too",
-            "overkill",
-            "unnecessary",
-            "already",
-            "don't",
-            "doesn't",
-            "isn't",
-            "aren't",
-            "can't",
-            "cannot",
-            "won't",
-            "not",
-            "never",
-            "broke",
-            "breaks",
-            "wrong",
-        ],
-    );
+    let is_negative = has_any(meant, &NEGATIVE);
     if !is_order
         && is_mine_not(meant)
         && parts.any(|(part, is_asked)| is_clear_order(part) && (is_asked || is_negative))
@@ -303,32 +213,7 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
         return true;
     }
     // What the agent made is to be another way, and why.
-    let moved = after(
-        meant,
-        &[
-            "pin it",
-            "pin that",
-            "move it",
-            "move that",
-            "put it",
-            "put that",
-            "put them",
-            "rename it",
-            "change it",
-            "change that",
-            "keep it",
-            "call it",
-            "name it",
-            "make that",
-            "store it",
-            "store them",
-            "pass it",
-            "wrap it",
-            "split it",
-            "read it",
-            "take it",
-        ],
-    );
+    let moved = after(meant, &MOVED);
     if moved.is_some_and(|rest| {
         rest.contains(',') || has_any(rest, &["because", "since", "otherwise", "so that"])
     }) && !has_any(meant, &PRAISE)
@@ -339,27 +224,13 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
         return true;
     }
     if after(meant, &MEANT).is_some() {
-        let is_idle = after(
-            meant,
-            &[
-                "i said yes",
-                "i said ok",
-                "i wanted to",
-                "i meant to",
-                "i said that already",
-                "i said i",
-            ],
-        )
-        .is_some();
+        let is_idle = after(meant, &IDLE_MEANT).is_some();
         return !is_idle;
     }
     if after(meant, &UNDO).is_some() {
         return has_words(meant, 5);
     }
-    let is_thing = after(
-        meant,
-        &["it", "it's", "that", "that's", "this", "they", "the", "you", "these", "those"],
-    );
+    let is_thing = after(meant, &THINGS);
     let has_duty = has_any(meant, &DUTIES) || after(meant, &["it's", "that's"]).is_some();
     if is_thing.is_some() && has_duty && is_swap {
         return true;
@@ -368,39 +239,12 @@ fn is_strong(meant: &str, sentence: &Sentence<'_>) -> bool {
     after(meant, &["not"]).is_some()
         && meant.contains(',')
         && has_words(meant, 4)
-        && after(
-            meant,
-            &[
-                "not sure",
-                "not bad",
-                "not yet",
-                "not now",
-                "not a problem",
-                "not really",
-                "not urgent",
-                "not too",
-            ],
-        )
-        .is_none()
+        && after(meant, &NOT_IDLE).is_none()
 }
 
 /// Not about the one who speaks.
 fn is_mine_not(meant: &str) -> bool {
-    after(
-        meant,
-        &[
-            "i", "i'm", "i'll", "i've", "my", "let's", "can", "could", "if", "when", "now",
-            "thanks", "no",
-        ],
-    )
-    .is_none()
-}
-
-/// An order that is one wherever it stands.
-fn is_clear_order(part: &str) -> bool {
-    let first = first_word(part);
-    const CLEAR: &str = "use put take call pass move keep remove delete drop add wrap read write set return store run make open go replace rename switch split pin";
-    CLEAR.split_whitespace().any(|verb| verb == first) && has_words(part, 2)
+    after(meant, &ONESELF).is_none()
 }
 
 /// "X, not Y".
@@ -416,38 +260,9 @@ fn is_harmless(meant: &str) -> bool {
             .is_some()
 }
 
-/// What begins so is a decision, whatever it forbids.
-pub(super) fn is_settling(meant: &str) -> bool {
-    after(
-        meant,
-        &[
-            "from now on",
-            "going forward",
-            "from here on",
-            "let's",
-            "we'll",
-            "we will",
-            "decision",
-            "we decided",
-            "we agreed",
-        ],
-    )
-    .is_some()
-}
-
 /// What a person would rather have.
 fn is_preferred(meant: &str) -> bool {
-    let rest = after(
-        meant,
-        &[
-            "i'd rather",
-            "i would rather",
-            "i'd prefer",
-            "i would prefer",
-            "i prefer",
-            "i'd like you to use",
-        ],
-    );
+    let rest = after(meant, &RATHER);
     rest.is_some_and(|rest| {
         has_words(rest, 3) && !has_any(rest, &["wait", "talk", "see", "know", "not say"])
     })
@@ -456,244 +271,6 @@ fn is_preferred(meant: &str) -> bool {
 /// A question that wants no answer has no word that asks.
 fn is_rhetorical(meant: &str) -> bool {
     after(meant, &ASKS).is_none() || has_any(meant, &["really"])
-}
-
-/// The parts of a sentence that could stand by themselves.
-pub(super) fn clauses(meant: &str) -> impl Iterator<Item = &str> {
-    meant
-        .split([',', ';', ':', '\u{2014}', '\u{2013}'])
-        .flat_map(|part| part.split(" - "))
-        .flat_map(|part| part.split(" and "))
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-}
-
-/// A rule that is told to somebody who has just broken it: a duty with its reason, a place where things
-/// belong, something that is not to be.
-fn is_house_rule(meant: &str, before: Before<'_>) -> bool {
-    let is_mine = after(
-        meant,
-        &[
-            "i", "i'm", "i'll", "i've", "my", "let's", "let", "can", "could", "should", "now",
-            "next", "please", "if", "when",
-        ],
-    );
-    if is_mine.is_some()
-        || !has_words(meant, 4)
-        || has_any(meant, &PRAISE)
-        || has_any(meant, &EXPECTED)
-    {
-        return false;
-    }
-    let has_reason = has_any(
-        meant,
-        &["otherwise", "because", "since", "only", "never", "not", "must not", "or else"],
-    );
-    let has_duty = has_any(
-        meant,
-        &[
-            "must",
-            "mustn't",
-            "must not",
-            "has to",
-            "have to",
-            "needs to",
-            "should",
-            "shouldn't",
-            "should never",
-            "are not allowed",
-            "is not allowed",
-        ],
-    );
-    if has_duty && (has_reason || before.is_about(meant)) {
-        return true;
-    }
-    if has_any(meant, &["stays", "stay", "remains"])
-        && meant.contains(',')
-        && before.is_about(meant)
-    {
-        return true;
-    }
-    if after(meant, &["only"]).is_some()
-        && has_any(meant, &["can", "may", "should", "must", "are allowed to", "is allowed to"])
-    {
-        return true;
-    }
-    if after(meant, &["you need to", "you have to", "you must"]).is_some() {
-        return true;
-    }
-    let belongs = has_any(
-        meant,
-        &[
-            "belong in",
-            "belongs in",
-            "belong into",
-            "belongs into",
-            "go in",
-            "go into",
-            "goes in",
-            "goes into",
-            "go under",
-            "goes under",
-            "live in",
-            "lives in",
-            "are defined in",
-            "come from",
-            "are kept in",
-            "are generated",
-        ],
-    );
-    let is_told = after(
-        meant,
-        &[
-            "it",
-            "this",
-            "that",
-            "the error",
-            "the problem",
-            "the bug",
-            "the issue",
-            "where",
-            "how",
-            "they",
-        ],
-    )
-    .is_some();
-    if belongs && !is_told {
-        return true;
-    }
-    if has_any(
-        meant,
-        &["here", "in this repo", "in this project", "in this codebase", "around here"],
-    ) {
-        let is_kept = has_any(
-            meant,
-            &[
-                "kept",
-                "stored",
-                "generated",
-                "named",
-                "written",
-                "handled",
-                "run as",
-                "blocked",
-                "forbidden",
-                "banned",
-                "not allowed",
-                "defined",
-                "pinned",
-                "wrapped",
-            ],
-        );
-        return is_kept;
-    }
-    forbids_a_thing(meant, before)
-}
-
-/// What is wrong in one sentence and what to do in the next, or an order with its reason: about what the
-/// agent has just done, and not about the next thing.
-fn is_put_right(sentences: &[Sentence<'_>], before: Before<'_>) -> bool {
-    let [first, rest @ ..] = sentences else { return false };
-    let meant = first.meant();
-    let is_glad = |sentence: &Sentence<'_>| {
-        has_any(&sentence.plain, &PRAISE) || has_any(&sentence.plain, &GLAD)
-    };
-    let is_next = after(
-        meant,
-        &[
-            "now", "next", "then", "also", "and", "i", "i'm", "i'll", "i've", "let's", "can",
-            "could", "here", "yes", "great",
-        ],
-    )
-    .is_some();
-    let is_yes =
-        after(&first.plain, &["yes", "yeah", "yep", "yup", "sure", "agreed", "exactly", "right"])
-            .is_some();
-    let is_next = is_next || after(&first.plain, &["now", "next", "then", "also", "and"]).is_some();
-    if is_next || is_yes || is_glad(first) || sentences.len() > SENTENCES_MAX || is_settling(meant)
-    {
-        return false;
-    }
-    if is_order(meant) {
-        let is_of_it = before.is_about(&first.plain) || has_any(meant, &["it", "them", "that"]);
-        let reason = clauses(meant).skip(1).any(|part| has_words(part, 3) && !is_order(part));
-        let has_reason = reason || has_any(meant, &["because", "since", "otherwise", "so that"]);
-        return is_of_it && has_reason && !begins_something(meant);
-    }
-    // "That's a hole! Bind it." What "that" is, is what the agent did.
-    let is_pointing = after(meant, &["that", "that's", "this", "it", "it's"]).is_some();
-    let is_about = is_pointing || before.is_about(&first.text.to_lowercase());
-    let is_statement = has_words(meant, 3) && !is_thanks(meant);
-    // "The client retries already, configure it there."
-    let is_clause_order = clauses(meant).skip(1).any(|part| {
-        let part = after(part, &["please", "just", "simply", "so", "then", "better"])
-            .map_or(part, str::trim);
-        is_order(part) && has_words(part, 3) && !goes_on(part) && !begins_something(part)
-    });
-    // "One is enough, they are dear." "The name stays, we can't break it."
-    let is_limit = has_any(meant, &LIMITS);
-    let has_more = clauses(meant).skip(1).any(|part| has_words(part, 2));
-    if is_statement && is_about && (is_clause_order || (is_limit && has_more)) {
-        return true;
-    }
-    let is_next_order = rest.first().is_some_and(|next| {
-        !next.is_question() && !is_glad(next) && is_order(next.meant()) && !goes_on(next.meant())
-    });
-    is_statement
-        && is_next_order
-        && (is_about
-            || has_any(meant, &CONTRASTS)
-            || has_any(meant, &["nothing", "wrong", "no-go", "too", "without"]))
-}
-
-/// Orders that begin something new, or go on with what there is.
-pub(super) fn begins_something(meant: &str) -> bool {
-    const NEW: &str = "add write create implement run deploy commit check document generate explain show test review build install push merge open look try list print";
-    NEW.split_whitespace().any(|verb| verb == first_word(meant))
-}
-
-pub(super) fn goes_on(meant: &str) -> bool {
-    const ON: &str =
-        "commit run continue deploy push go merge test check try proceed ship start look open";
-    ON.split_whitespace().any(|verb| verb == first_word(meant)) && !has_any(meant, &["instead"])
-}
-
-pub(super) fn is_thanks(meant: &str) -> bool {
-    after(
-        meant,
-        &[
-            "ok",
-            "okay",
-            "fine",
-            "good",
-            "i see",
-            "got it",
-            "makes sense",
-            "sounds good",
-            "understood",
-        ],
-    )
-    .is_some()
-}
-
-/// "No sleeps in tests."
-fn forbids_a_thing(meant: &str, before: Before<'_>) -> bool {
-    let Some(rest) = after(meant, &["no"]) else { return false };
-    let rest = rest.trim_start();
-    let is_thing = rest.starts_with(|c: char| c.is_alphabetic())
-        && after(rest, &POLITE).is_none()
-        && (after(rest, &REPORTED).is_none() || before.is_about(rest))
-        && after(
-            rest,
-            &[
-                "we", "you", "it", "it's", "the", "i", "this", "that", "that's", "they", "there",
-                "not",
-            ],
-        )
-        .is_none();
-    is_thing
-        && (rest.contains(',')
-            || has_any(rest, &["in", "here", "please", "outside", "without", "for", "on"]))
 }
 
 /// Whether somebody says that the agent did something wrong.
@@ -705,24 +282,7 @@ fn is_complaint(plain: &str, meant: &str) -> bool {
 
 /// Somebody owns up.
 fn is_about_me(meant: &str) -> bool {
-    after(
-        meant,
-        &[
-            "i was",
-            "i used",
-            "i put",
-            "my bad",
-            "i had",
-            "i think i",
-            "i pasted",
-            "i gave",
-            "i must",
-            "i changed",
-            "i opened",
-            "i looked",
-        ],
-    )
-    .is_some()
+    after(meant, &OWNED_UP).is_some()
 }
 
 /// A complaint, with what is right if the next sentence says so.

@@ -3,6 +3,8 @@
 pub(super) mod correction;
 pub(super) mod decision;
 pub(super) mod failures;
+mod house;
+mod order;
 mod phrases;
 mod weight;
 

@@ -163,3 +163,138 @@ pub(super) const EXPECTED: [&str; 18] = [
     "should be done", "should be ready", "should be good", "should help", "should fix", "said", "says", "here:",
     "need to see", "need to know", "need to look", "have to go",
 ];
+
+/// Somebody owns up.
+#[rustfmt::skip]
+pub(super) const OWNED_UP: [&str; 12] = [
+    "i was", "i used", "i put", "my bad", "i had", "i think i", "i pasted", "i gave", "i must", "i changed",
+    "i opened", "i looked",
+];
+
+/// Behind "no" these begin a sentence.
+#[rustfmt::skip]
+pub(super) const NO_THINGS: [&str; 12] = [
+    "we", "you", "it", "it's", "the", "i", "this", "that", "that's", "they", "there", "not",
+];
+
+/// What is heard is not contradicted.
+#[rustfmt::skip]
+pub(super) const THANKS: [&str; 9] = [
+    "ok", "okay", "fine", "good", "i see", "got it", "makes sense", "sounds good", "understood",
+];
+
+/// A sentence that begins so goes on to the next thing.
+#[rustfmt::skip]
+pub(super) const NEXT: [&str; 15] = [
+    "now", "next", "then", "also", "and", "i", "i'm", "i'll", "i've", "let's", "can", "could", "here", "yes", "great",
+];
+
+/// How things are done in a house.
+#[rustfmt::skip]
+pub(super) const KEPT: [&str; 14] = [
+    "kept", "stored", "generated", "named", "written", "handled", "run as", "blocked", "forbidden", "banned",
+    "not allowed", "defined", "pinned", "wrapped",
+];
+
+/// What is told of these is a finding, and no rule.
+#[rustfmt::skip]
+pub(super) const TOLD_OF: [&str; 10] = [
+    "it", "this", "that", "the error", "the problem", "the bug", "the issue", "where", "how", "they",
+];
+
+/// Where things belong.
+#[rustfmt::skip]
+pub(super) const BELONGS: [&str; 16] = [
+    "belong in", "belongs in", "belong into", "belongs into", "go in", "go into", "goes in", "goes into", "go under",
+    "goes under", "live in", "lives in", "are defined in", "come from", "are kept in", "are generated",
+];
+
+/// Words of duty.
+#[rustfmt::skip]
+pub(super) const RULE_DUTIES: [&str; 11] = [
+    "must", "mustn't", "must not", "has to", "have to", "needs to", "should", "shouldn't", "should never",
+    "are not allowed", "is not allowed",
+];
+
+/// A duty with one of these is a rule.
+#[rustfmt::skip]
+pub(super) const RULE_REASONS: [&str; 8] = [
+    "otherwise", "because", "since", "only", "never", "not", "must not", "or else",
+];
+
+/// A sentence that begins so tells no rule.
+#[rustfmt::skip]
+pub(super) const OTHERWISE_MINE: [&str; 15] = [
+    "i", "i'm", "i'll", "i've", "my", "let's", "let", "can", "could", "should", "now", "next", "please", "if", "when",
+];
+
+/// What a person would rather have.
+#[rustfmt::skip]
+pub(super) const RATHER: [&str; 6] = [
+    "i'd rather", "i would rather", "i'd prefer", "i would prefer", "i prefer", "i'd like you to use",
+];
+
+/// What begins so is a decision, whatever it forbids.
+#[rustfmt::skip]
+pub(super) const SETTLING: [&str; 9] = [
+    "from now on", "going forward", "from here on", "let's", "we'll", "we will", "decision", "we decided",
+    "we agreed",
+];
+
+/// How a sentence begins that is about the one who speaks, or about what comes.
+#[rustfmt::skip]
+pub(super) const ONESELF: [&str; 13] = [
+    "i", "i'm", "i'll", "i've", "my", "let's", "can", "could", "if", "when", "now", "thanks", "no",
+];
+
+/// A sentence that begins so is no fragment of a correction.
+#[rustfmt::skip]
+pub(super) const NOT_IDLE: [&str; 8] = [
+    "not sure", "not bad", "not yet", "not now", "not a problem", "not really", "not urgent", "not too",
+];
+
+/// How a sentence begins that is about a thing.
+#[rustfmt::skip]
+pub(super) const THINGS: [&str; 10] = [
+    "it", "it's", "that", "that's", "this", "they", "the", "you", "these", "those",
+];
+
+/// What somebody meant, and nobody got wrong.
+#[rustfmt::skip]
+pub(super) const IDLE_MEANT: [&str; 6] = [
+    "i said yes", "i said ok", "i wanted to", "i meant to", "i said that already", "i said i",
+];
+
+/// What the agent made is to be another way.
+#[rustfmt::skip]
+pub(super) const MOVED: [&str; 21] = [
+    "pin it", "pin that", "move it", "move that", "put it", "put that", "put them", "rename it", "change it",
+    "change that", "keep it", "call it", "name it", "make that", "store it", "store them", "pass it", "wrap it",
+    "split it", "read it", "take it",
+];
+
+/// What is not so, or too much.
+#[rustfmt::skip]
+pub(super) const NEGATIVE: [&str; 16] = [
+    "too", "overkill", "unnecessary", "already", "don't", "doesn't", "isn't", "aren't", "can't", "cannot", "won't",
+    "not", "never", "broke", "breaks", "wrong",
+];
+
+/// "Not" that contradicts nothing.
+#[rustfmt::skip]
+pub(super) const MILD: [&str; 8] = [
+    "not bad", "not sure", "not yet", "not really", "not too", "not so", "not that", "not a problem",
+];
+
+/// Questions that want it another way.
+#[rustfmt::skip]
+pub(super) const WHY_DID_YOU: [&str; 7] = [
+    "why did you", "why are you", "why would you", "why do you", "why have you", "why is there", "what are you doing",
+];
+
+/// Questions that forbid.
+#[rustfmt::skip]
+pub(super) const NOT_PLEASE: [&str; 8] = [
+    "can you not", "can you please not", "could you not", "could you please not", "can you stop",
+    "can you please stop", "could you stop", "could you please stop",
+];

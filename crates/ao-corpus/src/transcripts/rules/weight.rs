@@ -5,7 +5,7 @@
 //! sure, so it is added up.
 
 use super::super::sentence::{Sentence, after, has_any, words};
-use super::correction::{begins_something, clauses, goes_on, is_order, is_settling, is_thanks};
+use super::order::{begins_something, clauses, goes_on, is_order, is_settling, is_thanks};
 use super::phrases::EXPECTED;
 use super::{Before, is_hedged};
 
