@@ -261,6 +261,8 @@ pub enum TakenFrom {
     Harvest,
     /// Learnings that say the same, which a pattern was compiled from.
     Patterns,
+    /// The transcripts of coding agents.
+    Transcripts,
 }
 
 /// One line of a ledger in `knowledge/taken/`: that something was taken, so that it is not taken
@@ -279,7 +281,7 @@ pub struct Taken {
     /// The judgement, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<Finite>,
-    /// The repository and the path there, if it was harvested.
+    /// The repository and the path there, if it was harvested; the file and the line, if it was in a transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// The learnings, if it is a pattern that was compiled from them.

@@ -99,6 +99,9 @@ pub struct DreamConfig {
     /// Other repositories to harvest; none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harvest_from: Option<Vec<String>>,
+    /// Whether the transcripts of coding agents are read; true. One file that says no is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcripts: Option<bool>,
     /// The local curator.
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<CuratorConfig>")]

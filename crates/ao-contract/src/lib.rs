@@ -72,6 +72,7 @@ mod step;
 mod still_true;
 mod summary;
 mod text;
+mod transcripts;
 mod trust;
 mod version;
 mod work;
@@ -164,6 +165,9 @@ pub use step::{Step, StepName, StepStatus};
 pub use still_true::Check;
 pub use summary::{KeepAwakeMode, RunStatus, Runtime, Summary};
 pub use text::{Text, Texts};
+pub use transcripts::{
+    Lesson, LessonKind, Maker, NightTranscripts, Signals, TakenLesson, TranscriptSource,
+};
 pub use trust::{PromoteAt, Sign, Trust, Vouch};
 pub use version::SchemaVersion;
 pub use work::{Severity, WorkType};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, Open,
-    SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
+    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, NightTranscripts,
+    Open, SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -67,6 +67,9 @@ pub struct NightRecord {
     /// The events of the curator that the council looked at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<NightEvent>,
+    /// What it was told of the transcripts of coding agents; absent if they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcripts: Option<NightTranscripts>,
     /// Each time that the clock was set while the run went on.
     pub clock_set: Vec<String>,
     /// BLAKE3 of the summary's file, in hexadecimal digits.

@@ -20,7 +20,7 @@ use crate::{
     Iteration, KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket,
     NextWork, NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt,
     ReceiptHead, Record, RetrievalBench, Ruling, RunNow, RunnerReport, SacredScopes, Settled,
-    Summary, Synthesis, Taken, Vouch, WarnOnlyBudget,
+    Signals, Summary, Synthesis, Taken, Vouch, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 55] = [
+const FORMATS: [Format; 56] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -115,6 +115,7 @@ const FORMATS: [Format; 55] = [
     format!("citation", Citation, Ao),
     format!("close-loop", CloseLoop, Ao),
     format!("harvest", Harvest, Ao),
+    format!("signals", Signals, Ao),
     format!("taken", Taken, Ao),
     format!("vouch", Vouch, Ao),
     format!("metrics-health", MetricsHealth, Ao),

@@ -37,6 +37,9 @@ pub struct Settled {
     pub fingerprint: String,
     /// How many files and folders the fingerprint is of.
     pub entries: u64,
+    /// The same of the transcripts that the night reads; absent if it reads none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcripts: Option<String>,
     /// What was taken in, as the record of the iteration tells it.
     pub ingest: Extra,
     /// What was looked for, as the record of the iteration tells it.

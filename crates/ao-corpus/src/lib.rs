@@ -40,6 +40,7 @@ pub mod signals;
 mod specific;
 pub mod sweep;
 mod taken;
+pub mod transcripts;
 mod tree;
 pub mod trust;
 mod whereabouts;

@@ -14,6 +14,9 @@ use crate::signals::{self, Judgement, PROMOTE_AT};
 use crate::trust::{self, Judged};
 
 const HOURS_A_DAY: u64 = 24;
+/// The day that the corpus had reached when a pending learning was brought in. Its age counts from there: what
+/// is told of an old session is new to whoever looks after the corpus.
+pub(crate) const TAKEN_ON: &str = "taken_on";
 /// The check that does not hold for a text that the corpus has already.
 pub(crate) const NEW: &str = "new";
 const VOUCHED: &str = "a person vouched for it";
@@ -167,6 +170,7 @@ fn age(wanting: &Wanting<'_>) -> Check {
         let why = format!("it has no date, and it must be {needed} old; give it a `date:`");
         return Check::plain("age", &needed, Some(why), "");
     };
+    let date = wanting.entry.document.day(TAKEN_ON).map_or(date, |taken| taken.max(date));
     let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
     let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
     let have = format_duration(age);

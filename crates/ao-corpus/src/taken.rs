@@ -1,4 +1,5 @@
-//! The ledger of what was taken: citations, feedback, entries of other repositories.
+//! The ledger of what was taken: citations, feedback, entries of other repositories, lessons
+//! of transcripts.
 //!
 //! It lies in `knowledge/taken/`, among what one commit changes, so that whoever takes a commit
 //! back takes this back too, and what was taken with it can be taken again. A file holds one month
@@ -107,6 +108,7 @@ impl Ledger {
             TakenFrom::Feedback => "feedback",
             TakenFrom::Harvest => "harvest",
             TakenFrom::Patterns => "patterns",
+            TakenFrom::Transcripts => "transcripts",
         };
         let month = taken.at.get(..7).filter(|month| is_month(month)).unwrap_or("undated");
         let path = format!("{FOLDER}/{name}-{month}.jsonl");
@@ -150,7 +152,7 @@ pub(crate) fn log_of(from: TakenFrom) -> Option<&'static str> {
     match from {
         TakenFrom::Citations => Some(CITATIONS),
         TakenFrom::Feedback => Some(FEEDBACK),
-        TakenFrom::Harvest | TakenFrom::Patterns => None,
+        TakenFrom::Harvest | TakenFrom::Patterns | TakenFrom::Transcripts => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ao_contract::{
     CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightEvent, NightLook,
-    NightReading, NightRecord,
+    NightReading, NightRecord, NightTranscripts,
 };
 use jiff::Timestamp;
 
@@ -59,6 +59,7 @@ pub(crate) struct Heard {
     pub(crate) beads: Option<NightBeads>,
     pub(crate) deferred: BTreeMap<String, String>,
     pub(crate) events: Vec<NightEvent>,
+    pub(crate) transcripts: Option<NightTranscripts>,
     pub(crate) clock_set: Vec<String>,
 }
 
@@ -74,6 +75,7 @@ struct Told {
     keep_awake: Option<NightAwake>,
     beads: Option<NightBeads>,
     deferred: BTreeMap<String, String>,
+    transcripts: Option<NightTranscripts>,
     clock_set: Vec<String>,
     /// Where it was not the same, a line each.
     differences: BTreeSet<String>,
@@ -107,6 +109,7 @@ impl Outside {
             keep_awake: night.keep_awake.clone(),
             beads: night.beads.clone(),
             deferred: night.deferred.clone(),
+            transcripts: night.transcripts.clone(),
             clock_set: night.clock_set.clone(),
             differences: BTreeSet::new(),
         };
@@ -333,6 +336,20 @@ impl Outside {
                 extra: Extra::new(),
             };
             locked(heard).events = events.iter().map(told).collect();
+        }
+    }
+
+    /// What the transcripts offer; asked for once a run.
+    pub(crate) fn transcripts(&self, read: impl FnOnce() -> NightTranscripts) -> NightTranscripts {
+        match &self.tape {
+            Tape::Off => read(),
+            Tape::Recording(heard) => {
+                let offered = read();
+                locked(heard).transcripts = Some(offered.clone());
+                offered
+            }
+            // They may say anything by now, or be gone.
+            Tape::Playing(told) => locked(told).transcripts.clone().unwrap_or_default(),
         }
     }
 

@@ -7,7 +7,7 @@ use ao_contract::Trust;
 use ao_corpus::harvest::Source;
 
 use crate::queue::QueueItem;
-use crate::{Template, Wish};
+use crate::{Template, Transcripts, Wish};
 
 pub const RUN_TIMEOUT: Duration = Duration::from_hours(8);
 /// A longer run is no night any more.
@@ -80,6 +80,8 @@ pub struct Settings {
     pub checkpoint_max_bytes: u64,
     pub morning_command: Template,
     pub harvest: Vec<Source>,
+    /// `None` if no transcript is to be read.
+    pub transcripts: Option<Transcripts>,
     pub promote_after: Duration,
     /// What is trusted less is not promoted without a person.
     pub promote_at: Trust,

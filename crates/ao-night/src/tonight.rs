@@ -2,10 +2,10 @@
 //! is written, locked or asked.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use ao_contract::{ChangeStatus, CloseLoop, Defrag, Harvest, Receipt, RunStatus, Settled};
+use ao_contract::{ChangeStatus, CloseLoop, Defrag, Harvest, Receipt, RunStatus, Settled, Signals};
 use ao_tree::{Disk, Door, Edit};
 
 use crate::clock::Clock;
@@ -44,6 +44,8 @@ pub struct Counts {
     pub harvest_sources: u64,
     pub harvest_entries: Option<u64>,
     pub drafts: Option<u64>,
+    /// Transcripts of this repository.
+    pub transcripts: Option<u64>,
     pub queue: u64,
 }
 
@@ -84,6 +86,7 @@ pub struct Tonight {
     pub harvest: Option<Harvest>,
     /// How many contradictions would be put to a person.
     pub contradictions: Option<u64>,
+    pub signals: Option<Signals>,
     /// Whether more waits to be harvested than one iteration takes.
     pub has_more: bool,
     pub estimate: Option<Estimate>,
@@ -118,6 +121,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         closing: None,
         harvest: None,
         contradictions: None,
+        signals: None,
         has_more: false,
         estimate: None,
     };
@@ -134,14 +138,30 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
     let outside = Arc::new(Outside::unkept(clock));
     let progress = Progress::new("", &state, settings.run_timeout, (clock, Arc::clone(&outside)));
     let (baseline, began) = (OnceLock::new(), OnceLock::new());
-    let work = Work { door, root, agents, settings, clock, outside, progress, baseline, began };
+    let (offered, memo) = (OnceLock::new(), Mutex::default());
+    let work = Work {
+        door,
+        root,
+        agents,
+        settings,
+        clock,
+        outside,
+        progress,
+        baseline,
+        offered,
+        memo,
+        began,
+    };
     let proposal = propose(&work)
         .map_err(|failed| format!("{} would fail: {}", failed.stage.name(), failed.why))?;
-    if let Some(Began { entries, pending, harvest_entries, drafts, .. }) = work.began.get() {
+    if let Some(Began { entries, pending, harvest_entries, drafts, transcripts, .. }) =
+        work.began.get()
+    {
         counts.entries = Some(*entries);
         counts.pending = Some(*pending);
         counts.harvest_entries = Some(*harvest_entries);
         counts.drafts = Some(*drafts);
+        counts.transcripts = work.settings.transcripts.as_ref().map(|_| *transcripts);
     }
     let entries = counts.entries.unwrap_or(0);
     let is_similar = |receipt: &Receipt| {
@@ -155,6 +175,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
     told.fate = fate(&proposal, &work.settings, rescues);
     let status = ChangeStatus::NothingChanged;
     told.harvest = proposal.ingested.report(status, None);
+    told.signals = proposal.ingested.taking().map(|taking| taking.report(status, None));
     told.has_more =
         told.harvest.as_ref().is_some_and(|harvest| harvest.harvested.len() >= HARVESTED_MAX);
     told.closing = Some(proposal.closing.report(status, None));

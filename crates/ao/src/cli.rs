@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     self, defrag, demo, flywheel, guard, harvest, knowledge, lookup, metrics, notify, overnight,
-    retrieval_bench, rule, runners, schema, search, show, tree, trust, vault,
+    retrieval_bench, rule, runners, schema, search, show, signals, tree, trust, vault,
 };
 use crate::failure::Failure;
 use crate::printer::{self, Printer};
@@ -83,6 +83,8 @@ enum Command {
     Rule(rule::Arguments),
     /// Bring in what other repositories learned
     Harvest(harvest::Arguments),
+    /// Learn from the transcripts of coding agents
+    Signals(signals::Arguments),
     /// Show how far texts are trusted, what waits for a person, and vouch for one
     Trust(trust::Arguments),
     /// Consolidate the knowledge overnight, and read in the morning what became of it
@@ -170,6 +172,7 @@ fn dispatch(command: Command, global: &Global, printer: &Printer) -> Result<u8, 
         Command::Flywheel(command) => flywheel::run(&command, global, printer),
         Command::Rule(arguments) => rule::run(&arguments, global, printer),
         Command::Harvest(arguments) => harvest::run(&arguments, global, printer),
+        Command::Signals(arguments) => signals::run(&arguments, global, printer),
         Command::Trust(arguments) => trust::run(&arguments, global, printer),
         Command::Overnight(command) => overnight::run(&command, global, printer),
         Command::Knowledge(command) => knowledge::run(&command, global, printer),

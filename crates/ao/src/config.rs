@@ -158,6 +158,15 @@ pub(crate) fn harvest_from(root: &Path) -> Result<Vec<String>, Failure> {
     Ok(said)
 }
 
+/// Whether transcripts of coding agents are read: one file that says no is enough, and so is the environment.
+pub(crate) fn transcripts(root: &Path) -> Result<bool, Failure> {
+    let mut is_read = parsed("TRANSCRIPTS")?.unwrap_or(true);
+    for path in files(root) {
+        is_read &= read(&path)?.dream.transcripts.unwrap_or(true);
+    }
+    Ok(is_read)
+}
+
 /// The folder of a run's artifacts: by the environment, by the strongest file that says, or the usual
 /// one. A relative one is relative to the repository.
 pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {

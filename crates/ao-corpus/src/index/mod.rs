@@ -35,7 +35,7 @@ pub use facts::{Facts, Sight};
 pub use formula::RERANKED;
 pub use question::{QUESTION_WORDS_MAX, Question};
 pub use rank::{Part, PartKind, Ranked};
-pub use shelf::Shelf;
+pub use shelf::{Shelf, make_folder};
 pub use source::Broken;
 
 use std::path::Path;

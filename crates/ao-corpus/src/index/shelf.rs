@@ -112,7 +112,7 @@ fn heading(key: &str, body: &[u8]) -> String {
 }
 
 /// Makes the folder of the caches, which no repository should keep.
-pub(super) fn make_folder(agents: &Path) -> io::Result<()> {
+pub fn make_folder(agents: &Path) -> io::Result<()> {
     ao_tree::make_folders(agents, FOLDER)?;
     let ignore = agents.join(FOLDER).join(".gitignore");
     if std::fs::symlink_metadata(&ignore).is_err() {

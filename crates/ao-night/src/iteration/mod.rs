@@ -11,8 +11,10 @@ mod propose;
 mod record;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use ao_contract::NightTranscripts;
+use ao_corpus::transcripts::Memo;
 use ao_tree::{Disk, Door};
 
 use crate::clock::Clock;
@@ -41,6 +43,10 @@ pub(crate) struct Work {
     pub(crate) progress: Progress,
     /// What before and after are both measured by; fixed when first needed.
     pub(crate) baseline: OnceLock<Baseline>,
+    /// What the transcripts offer; read when first needed.
+    pub(crate) offered: OnceLock<NightTranscripts>,
+    /// What is to be remembered of the transcripts, once an iteration has ended.
+    pub(crate) memo: Mutex<Option<Memo>>,
     /// What the first iteration found when it began.
     pub(crate) began: OnceLock<Began>,
 }
@@ -52,6 +58,8 @@ pub(crate) struct Began {
     pub(crate) pending: u64,
     pub(crate) harvest_entries: u64,
     pub(crate) drafts: u64,
+    /// Transcripts of this repository.
+    pub(crate) transcripts: u64,
     /// The hash of the corpus, where it was needed.
     pub(crate) corpus: Option<String>,
 }

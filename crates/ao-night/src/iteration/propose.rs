@@ -117,6 +117,8 @@ fn began(work: &Work, all: &Corpus, ingested: &Ingested, corpus: Option<String>)
             None => began.harvest_entries += told.entries,
         }
     }
+    let sources = ingested.taking().map_or(&[][..], |taking| taking.sources());
+    began.transcripts = sources.iter().map(|source| source.own).sum();
     began
 }
 
@@ -221,6 +223,9 @@ fn measured(
         copies.before.clone()
     };
     let after = corpus.after(edits);
-    let both = [(corpus, before), (&after, copies.after.clone())];
+    let lessons = proposal.ingested.pending();
+    // What is pending is counted from the start: to bring a lesson in is neither a gain nor a loss.
+    let pending = (!lessons.is_empty()).then(|| corpus.after(lessons));
+    let both = [(pending.as_ref().unwrap_or(corpus), before), (&after, copies.after.clone())];
     Ok(measure_both(&work.agents, both, baseline))
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use ao_contract::{
     ChangeOp, ChangeStatus, Defrag, DefragPattern, Extra, Finite, Harvested, Iteration,
-    IterationStatus, PatternChange, format_duration,
+    IterationStatus, PatternChange, TakenLesson, TranscriptSource, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
+use ao_corpus::transcripts::Taking;
 use ao_tree::{Action, Edit, Outcome};
 use serde_json::{Value, json};
 
@@ -147,6 +148,9 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         "sources": harvest.map(|harvest| harvest.sources),
         "learnings_added": closing.promoted + learned as u64,
     }));
+    if let Some(taking) = proposal.ingested.taking() {
+        iteration.ingest.extend(lessons(taking));
+    }
     let unfit = proposal.ingested.unfit().iter().map(|left| json!(left)).collect();
     for (key, told) in [("refused", unfit), ("lowered", lowered), ("poisoned", poisoned)] {
         tell(&mut iteration.ingest, key, told);
@@ -173,6 +177,51 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         "absent": after.fitness.absent,
         "regressions": fell.collect::<Vec<_>>(),
     }));
+}
+
+/// What the transcripts gave. Where there are none, nothing is said of them.
+fn lessons(taking: &Taking) -> Extra {
+    if taking.sources().is_empty() {
+        return Extra::new();
+    }
+    let taken: Vec<Value> = taking.taken().iter().map(lesson).collect();
+    let mut told = object(json!({
+        "transcripts": taking.sources().iter().map(transcripts).collect::<Vec<_>>(),
+        "lessons_waiting": taking.waiting(),
+    }));
+    told.insert("lessons".into(), taken.into());
+    let skipped = taking.skipped().iter().map(|left| json!(left)).collect();
+    tell(&mut told, "lessons_left", skipped);
+    told
+}
+
+/// What there is of one maker, and in a few words.
+fn transcripts(source: &TranscriptSource) -> Value {
+    let mut note = format!(
+        "{} of {} are of this repository, {} read, {} lessons",
+        source.own, source.files, source.read, source.lessons
+    );
+    for (count, what) in [
+        (source.secret, "dropped for a secret"),
+        (source.bad_lines, "unreadable lines"),
+        (source.left.len() as u64, "left alone"),
+    ] {
+        if count > 0 {
+            note.push_str(&format!(", {count} {what}"));
+        }
+    }
+    let mut told = json!(source);
+    told["name"] = source.maker.name().into();
+    told["note"] = note.into();
+    told
+}
+
+fn lesson(taken: &TakenLesson) -> Value {
+    let lesson = &taken.lesson;
+    json!({
+        "path": taken.path, "title": lesson.title, "kind": lesson.kind, "trust": lesson.trust,
+        "why": format!("{} at {}", lesson.kind.name(), lesson.place()),
+    })
 }
 
 /// Nobody reads a time more closely.

@@ -22,6 +22,7 @@ use crate::council::{Council, Desk};
 use crate::curator::Open;
 use crate::outside::Outside;
 use crate::settings::Settings;
+use crate::transcripts::Transcripts;
 
 pub use compare::{Difference, compare};
 pub use corpus::{CORPUS_BYTES_MAX, Unfit};
@@ -190,10 +191,14 @@ impl Past {
     pub fn settings(&self) -> Result<Settings, Refused> {
         let place = |number: u32| self.sources.join(corpus::folder(number)).join(AGENTS);
         let output = self.agents.join("overnight/latest");
-        settings::settings(&self.night.settings, output, place).map_err(|why| Refused::Damaged {
+        let told = settings::settings(&self.night.settings, output, place);
+        let mut settings = told.map_err(|why| Refused::Damaged {
             what: format!("{}.night.json", self.night.run_id),
             why,
-        })
+        })?;
+        // What they offered then is told again; they are not looked at.
+        settings.transcripts = self.night.transcripts.as_ref().map(|_| Transcripts::default());
+        Ok(settings)
     }
 }
 

@@ -75,6 +75,7 @@ pub(super) fn settings(
         checkpoint_max_bytes: told.checkpoint_max_bytes,
         morning_command,
         harvest: told.harvest.iter().map(source).collect(),
+        transcripts: None,
         promote_after: Duration::from_millis(told.promote_after_ms),
         promote_at: told.trust_promote_at.unwrap_or(PROMOTE_AT),
         mode: Mode::Real,

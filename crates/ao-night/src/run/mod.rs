@@ -20,7 +20,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
@@ -39,7 +39,7 @@ use crate::progress::{Progress, STATUS, Teller, Watch};
 use crate::receipts::{Receipts, began_with};
 use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
-use crate::settled::Looked;
+use crate::settled::{Key, Looked};
 pub(crate) use plan::step_names;
 pub(crate) use steps::contradictions;
 
@@ -176,7 +176,7 @@ struct Run<'a> {
     /// What an earlier run found out, where nothing changed since.
     kept: Option<Settled>,
     /// The corpus as the file system told of it before it was read.
-    looked: Option<Looked>,
+    looked: Option<(Looked, Key)>,
     /// How many files the door would not have changed.
     held_back: usize,
     program: Option<String>,
@@ -251,8 +251,19 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     }
     let inputs = began_with(&settings, council.as_ref());
     let (baseline, began_on) = (OnceLock::new(), OnceLock::new());
-    let work =
-        Work { door, root, agents, settings, clock, outside, progress, baseline, began: began_on };
+    let work = Work {
+        door,
+        root,
+        agents,
+        settings,
+        clock,
+        outside,
+        progress,
+        baseline,
+        offered: OnceLock::new(),
+        memo: Mutex::default(),
+        began: began_on,
+    };
     let mut run = Run {
         work: Arc::new(work),
         output,

@@ -1,5 +1,7 @@
 //! The record of an iteration, written as soon as it ended.
 
+use std::sync::PoisonError;
+
 use ao_contract::Iteration;
 use ao_tree::Outcome;
 
@@ -38,6 +40,15 @@ impl Run<'_> {
         record(&timed, proposal, outcome, ending)
     }
 
+    /// What was read of the transcripts need not be read again.
+    fn keep_memo(&self) {
+        let memo = self.work.memo.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(memo) = memo.filter(|_| !self.is_dry()) else { return };
+        if let Err(error) = crate::keep_memo(&self.work.agents, &memo) {
+            self.log(&format!("what was read of the transcripts could not be kept: {error}"));
+        }
+    }
+
     pub(super) fn keep_record(
         &mut self,
         begun: &Begun,
@@ -52,6 +63,7 @@ impl Run<'_> {
             iteration.error.as_deref().unwrap_or_default()
         ));
         self.iterations.push(iteration);
+        self.keep_memo();
         written.map(drop).map_err(|error| {
             Stopped::Failed(format!("the record of iteration {}: {error}", begun.index))
         })

@@ -123,6 +123,7 @@ impl Run<'_> {
                 beads: heard.beads,
                 deferred: heard.deferred,
                 events: heard.events,
+                transcripts: heard.transcripts,
                 clock_set: heard.clock_set,
                 summary_hash: replay::hash(&bytes),
                 summary,

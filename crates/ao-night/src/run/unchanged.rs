@@ -20,6 +20,7 @@ impl Run<'_> {
     /// the corpus now is remembered, for the end of the run.
     pub(super) fn unchanged(&mut self) -> Option<Settled> {
         let key = Key::of(self.program.as_deref(), &self.work.root, &self.work.settings)?;
+        let first = key.clone();
         let state = self.state.clone();
         let limits = self.loop_limits();
         self.work.progress.doing("looking whether anything changed");
@@ -37,7 +38,8 @@ impl Run<'_> {
         });
         // Whoever cannot look at the files reads them; a halt is met by the loop itself.
         let (looked, kept) = looked.ok()?.ok()?;
-        self.looked = looked.filter(|looked| looked.trust == Trust::Sure);
+        self.looked =
+            looked.filter(|looked| looked.trust == Trust::Sure).map(|looked| (looked, first));
         // What was cut off may have left more than a look at the files can tell.
         let is_asked = self.work.settings.extent == Extent::WhatChanged && !self.is_recovered;
         // What runners were asked can be run again, and for that the corpus has to be read.
@@ -90,12 +92,16 @@ impl Run<'_> {
 
     /// Keeps what this run found out, if it had nothing to do and nobody changed anything meanwhile.
     pub(super) fn settle(&mut self, end: &LoopEnd) {
-        let Some(looked) = self.looked.take() else { return };
+        let Some((looked, first)) = self.looked.take() else { return };
         let Some(found) = self.found(end) else { return };
         let Some(key) = Key::of(self.program.as_deref(), &self.work.root, &self.work.settings)
         else {
             return;
         };
+        if key != first {
+            return self
+                .log("transcripts changed while the run looked at them; nothing is kept of it");
+        }
         self.work.progress.doing("looking whether anything changed meanwhile");
         let limits = self.limits.clone();
         let again = self.think(&limits, |work| Print::take(&work.agents));

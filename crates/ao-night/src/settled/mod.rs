@@ -37,6 +37,8 @@ pub(crate) struct Key {
     repo_root: String,
     promote_after: String,
     promote_at: ao_contract::Trust,
+    /// Of the transcripts that are read; `None` if none are.
+    transcripts: Option<String>,
 }
 
 impl Key {
@@ -49,6 +51,7 @@ impl Key {
             repo_root: root.to_str()?.to_owned(),
             promote_after: format_duration(settings.promote_after),
             promote_at: settings.promote_at,
+            transcripts: settings.transcripts.as_ref().map(|all| all.fingerprint(root)),
         })
     }
 
@@ -57,6 +60,7 @@ impl Key {
             && self.repo_root == settled.repo_root
             && self.promote_after == settled.promote_after
             && Some(self.promote_at) == settled.trust_promote_at
+            && self.transcripts == settled.transcripts
     }
 }
 
@@ -154,6 +158,7 @@ impl Key {
             repo_root: self.repo_root,
             promote_after: self.promote_after,
             trust_promote_at: Some(self.promote_at),
+            transcripts: self.transcripts,
             run_id: run_id.to_owned(),
             looked_at: looked.at,
             fingerprint: looked.print.hash,

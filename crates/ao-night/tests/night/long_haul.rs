@@ -108,6 +108,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         morning_command: Template::default(),
         harvest: Vec::new(),
         promote_after: settings::PROMOTE_AFTER,
+        transcripts: None,
         promote_at: ao_contract::Trust::Code,
         mode: Mode::Real,
         extent: Extent::Everything,

@@ -20,6 +20,7 @@ pub(crate) mod runners;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod signals;
 pub(crate) mod tree;
 pub(crate) mod trust;
 pub(crate) mod vault;

@@ -118,7 +118,10 @@ fn runners<'a>(council: Option<&'a Council>, looks: &'a [Look]) -> Vec<Asked<'a>
 }
 
 fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value {
-    let Counts { entries, pending, harvest_sources, harvest_entries, drafts, queue } = &told.counts;
+    let Counts { entries, pending, harvest_sources, harvest_entries, drafts, transcripts, queue } =
+        &told.counts;
+    let lessons = told.signals.as_ref().map(|signals| signals.taken.len());
+    let waiting = told.signals.as_ref().map(|signals| signals.waiting);
     let (fate, why) = fate(&told.fate);
     let asked = |one: &Asked<'_>| {
         let budget = one.seat.map(|seat| {
@@ -143,12 +146,13 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
         "sources": {
             "entries": entries, "pending": pending, "harvest_sources": harvest_sources,
             "harvest_entries": harvest_entries, "drafts": drafts, "queue": queue,
+            "transcripts": transcripts, "lessons": lessons, "lessons_waiting": waiting,
         },
         "unchanged_since": told.unchanged_since,
         "first_iteration": { "fate": fate, "why": why, "edits": told.edits.len() },
         "contradictions": told.contradictions,
         "more_to_harvest": told.has_more,
-        "waiting": told.closing.as_ref().map(waiting),
+        "waiting": told.closing.as_ref().map(for_person),
         "poisoned": told.harvest.as_ref().map(|harvest| &harvest.poisoned),
         "edits": told.edits.iter().map(edit).collect::<Vec<_>>(),
         "examples": examples(told),
@@ -161,7 +165,7 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
 }
 
 /// What is not promoted without a person.
-fn waiting(closing: &CloseLoop) -> Vec<Value> {
+fn for_person(closing: &CloseLoop) -> Vec<Value> {
     let waiting = closing.pending.iter().filter(|one| one.waits_for_person);
     waiting
         .map(|one| json!({ "path": one.path, "trust": one.trust, "why": one.trust_why, "signs": one.signs }))
@@ -218,13 +222,18 @@ fn examples(told: &Tonight) -> Value {
     let taken: Vec<Value> = taken
         .map(|one| json!({ "path": one.path, "from": format!("{}:{}", one.repo, one.original_path) }))
         .collect();
+    let lessons = told.signals.iter().flat_map(|signals| &signals.taken).take(EXAMPLES);
+    let lessons: Vec<Value> = lessons
+        .map(|one| json!({ "path": one.path, "reason": format!("{} at {}", one.lesson.kind.name(), one.lesson.place()) }))
+        .collect();
     let waiting = told.closing.iter().flat_map(|closing| &closing.pending);
     let waiting = waiting.filter(|one| one.waits_for_person).take(EXAMPLES);
     let waiting: Vec<Value> = waiting
         .map(|one| json!({ "path": one.path, "trust": one.trust, "reason": one.reason }))
         .collect();
     json!({
-        "merges": merges, "prunes": prunes, "patterns": patterns, "promotions": promotions, "harvested": taken, "waiting": waiting,
+        "merges": merges, "prunes": prunes, "patterns": patterns, "promotions": promotions, "harvested": taken,
+        "lessons": lessons, "waiting": waiting,
     })
 }
 
@@ -244,6 +253,13 @@ fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String 
         some(counts.drafts, "draft", "drafts"),
         counted(counts.queue, "queue item", "queue items")
     );
+    if let Some(count) = counts.transcripts.filter(|count| *count > 0) {
+        let _ = writeln!(
+            text,
+            "            {} of coding agents",
+            counted(count, "transcript", "transcripts")
+        );
+    }
     match &told.unchanged_since {
         Some(run) => {
             let _ = writeln!(
@@ -305,6 +321,7 @@ fn loop_text(told: &Tonight, text: &mut String) {
         ("patterns", "path"),
         ("promotions", "path"),
         ("harvested", "path"),
+        ("lessons", "path"),
         ("waiting", "path"),
     ] {
         for one in examples[kind].as_array().into_iter().flatten() {
@@ -315,6 +332,11 @@ fn loop_text(told: &Tonight, text: &mut String) {
     let waits = told.closing.as_ref().map_or(0, |closing| closing.waiting);
     if waits > 0 {
         let _ = writeln!(text, "    {waits} not promoted without a person: `ao trust` lists them");
+    }
+    if let Some(waiting) =
+        told.signals.as_ref().map(|signals| signals.waiting).filter(|count| *count > 0)
+    {
+        let _ = writeln!(text, "    {waiting} more lessons wait for the next night");
     }
     if told.has_more {
         let _ = writeln!(text, "    more is left to harvest: further iterations follow");

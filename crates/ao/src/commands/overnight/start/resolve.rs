@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ao_contract::{format_duration, parse_duration};
 use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
-use ao_night::{Template, Wish};
+use ao_night::{Template, Transcripts, Wish};
 use ao_tree::shown;
 
-use super::super::super::harvest;
+use super::super::super::{harvest, signals};
 use super::{Arguments, MB};
 use crate::cli::Global;
 use crate::config::{self, Night};
@@ -121,6 +121,8 @@ pub(super) fn resolve(
     };
     let max_mb = arguments.checkpoint_max_mb.unwrap_or(night.checkpoint_max_mb);
     let harvest = harvest::configured(repo, printer)?;
+    let is_read = config::transcripts(&repo.root)?;
+    let transcripts = is_read.then(|| Transcripts { roots: signals::roots() });
     let max_iterations = arguments.max_iterations.or(night.max_iterations).unwrap_or(0);
     Ok(Settings {
         goal: arguments.goal.trim().to_owned(),
@@ -136,6 +138,7 @@ pub(super) fn resolve(
         checkpoint_max_bytes: max_mb.saturating_mul(MB),
         morning_command: template,
         harvest,
+        transcripts,
         promote_after: settings::PROMOTE_AFTER,
         promote_at: config::promote_at(&repo.root)?,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },

@@ -1,0 +1,133 @@
+//! Sessions of Claude Code: a JSON object a line.
+
+use serde_json::Value;
+
+use super::json::{contains, has, strings};
+use super::turn::{Event, Outcome, Turn};
+
+/// What Claude Code puts before the words of a person who refused.
+const REFUSED: &str = "the user said:";
+/// What it says where the person said nothing.
+const REFUSED_PLAIN: &str = "doesn't want to proceed";
+
+/// The folder that a line was written in.
+pub(super) fn folder(line: &[u8]) -> Option<String> {
+    let plain = strings(line, b"\"cwd\"").next().map(str::to_owned);
+    plain.or_else(|| {
+        if !contains(line, b"\"cwd\"") {
+            return None;
+        }
+        let value: Value = serde_json::from_slice(line).ok()?;
+        Some(value.get("cwd")?.as_str()?.to_owned())
+    })
+}
+
+/// Whether the line can say anything at all; looked at before it is parsed.
+fn is_talk(line: &[u8]) -> bool {
+    let is_user = has(line, b"\"type\"", b"\"user\"");
+    let is_agent = !is_user && has(line, b"\"type\"", b"\"assistant\"");
+    if !is_user && !is_agent {
+        return false;
+    }
+    // Side agents are told what to do by the agent, not by a person.
+    let is_aside = has(line, b"\"isSidechain\"", b"true")
+        || has(line, b"\"isMeta\"", b"true")
+        || has(line, b"\"isCompactSummary\"", b"true");
+    let is_thought =
+        is_agent && !contains(line, b"\"tool_use\"") && !has(line, b"\"type\"", b"\"text\"");
+    !is_aside && !is_thought
+}
+
+/// What a line tells. `waits` knows which commands somebody waits for. The error says that the line is no
+/// JSON.
+pub(super) fn turns(
+    number: u64,
+    line: &[u8],
+    waits: impl Fn(&str) -> bool,
+    session: &mut Option<String>,
+) -> Result<Vec<Turn>, ()> {
+    if !is_talk(line) {
+        // A line that is cut or broken is told; whether others are whole does not matter.
+        let is_object =
+            line.trim_ascii().first() == Some(&b'{') && line.trim_ascii().last() == Some(&b'}');
+        return if is_object || line.trim_ascii().is_empty() { Ok(Vec::new()) } else { Err(()) };
+    }
+    if contains(line, b"\"tool_result\"") && !has(line, b"\"is_error\"", b"true") {
+        let worked = |id: &str| Turn {
+            line: number,
+            at: None,
+            event: Event::Outcome { id: id.to_owned(), result: Outcome::Worked },
+        };
+        let ids = strings(line, b"\"tool_use_id\"").filter(|id| waits(id));
+        return Ok(ids.map(worked).collect());
+    }
+    let value: Value = serde_json::from_slice(line).map_err(drop)?;
+    if let Some(id) = value.get("sessionId").and_then(Value::as_str) {
+        *session = Some(id.to_owned());
+    }
+    let is_person = value["type"] == "user";
+    let at = value.get("timestamp").and_then(Value::as_str).map(str::to_owned);
+    let turn = |event| Turn { line: number, at: at.clone(), event };
+    let content = &value["message"]["content"];
+    if let Some(text) = content.as_str() {
+        let text = text.to_owned();
+        return Ok(vec![turn(if is_person { Event::Person(text) } else { Event::Agent(text) })]);
+    }
+    let mut events = Vec::new();
+    let mut said = String::new();
+    for block in content.as_array().into_iter().flatten() {
+        match block["type"].as_str() {
+            Some("text") => {
+                said.push_str(block["text"].as_str().unwrap_or_default());
+                said.push('\n');
+            }
+            Some("tool_use") => events.extend(used(block)),
+            Some("tool_result") => events.extend(result(block)),
+            _ => {}
+        }
+    }
+    // What is said in a message comes before what is done in it.
+    let mut turns = Vec::new();
+    if !said.trim().is_empty() {
+        turns.push(turn(if is_person { Event::Person(said) } else { Event::Agent(said) }));
+    }
+    turns.extend(events.into_iter().map(turn));
+    Ok(turns)
+}
+
+fn used(block: &Value) -> Option<Event> {
+    let input = &block["input"];
+    match block["name"].as_str()? {
+        "Bash" => Some(Event::Command {
+            id: block["id"].as_str()?.to_owned(),
+            text: input["command"].as_str()?.to_owned(),
+        }),
+        "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
+            let path = input["file_path"].as_str().or_else(|| input["notebook_path"].as_str())?;
+            Some(Event::Edit(path.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn result(block: &Value) -> Option<Event> {
+    let text = text_of(&block["content"]);
+    let is_error = block["is_error"].as_bool().unwrap_or(false);
+    if is_error && text.contains(REFUSED_PLAIN) {
+        let (_, said) = text.split_once(REFUSED)?;
+        return Some(Event::Refusal(said.trim().to_owned()));
+    }
+    let id = block["tool_use_id"].as_str()?.to_owned();
+    let result = if is_error { Outcome::Failed(text) } else { Outcome::Worked };
+    Some(Event::Outcome { id, result })
+}
+
+/// A string, or blocks of text.
+pub(super) fn text_of(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let blocks = content.as_array().into_iter().flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    texts.join("\n")
+}

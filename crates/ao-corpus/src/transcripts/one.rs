@@ -1,0 +1,288 @@
+//! One transcript: whose it is, and what is new in it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use ao_contract::Maker;
+use serde_json::Value;
+
+use super::list::{Form, Listed, Stamp};
+use super::memo::{Kept, Whose};
+use super::memory::{self, Scope};
+use super::watch::{Lessons, Scene, Watch};
+use super::whose::Own;
+use super::{FILE_BYTES_MAX, MEMORY_BYTES_MAX, OBJECT_BYTES_MAX, claude, codex, gemini, lines};
+
+/// Whose a session is has to be said within its first bytes.
+const HEAD_BYTES: u64 = 256 * 1024;
+/// So much of both ends tells whether a file only grew.
+const END_BYTES: u64 = 4096;
+
+/// What was found out, and how many bytes were read for it.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) kept: Kept,
+    pub(super) bytes: u64,
+}
+
+/// What the scene is for all files.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) own: &'a Own,
+    pub(super) is_secret: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// Looks at a file that is not as it was, if it was known.
+pub(super) fn look(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Looked {
+    let is_grown = |kept: &&Kept| {
+        kept.stamp.inode == listed.stamp.inode
+            && listed.stamp.size >= kept.read
+            && kept.left.is_none()
+    };
+    let known = known.filter(is_grown);
+    // Whose a session is does not change.
+    if let Some(kept) =
+        known.filter(|kept| kept.whose == Whose::Elsewhere && listed.form == Form::Lines)
+    {
+        return Looked { kept: Kept { stamp: listed.stamp, ..kept.clone() }, bytes: 0 };
+    }
+    if listed.is_own == Some(false) {
+        return Looked { kept: fresh(listed, Whose::Elsewhere), bytes: 0 };
+    }
+    let looked = match listed.form {
+        Form::Lines => session(listed, known, around),
+        Form::Object => object(listed, around),
+        Form::Memory => noted(listed, around),
+    };
+    looked.unwrap_or_else(|why| {
+        let left = Some(why);
+        Looked { kept: Kept { left, ..fresh(listed, Whose::Unsaid) }, bytes: 0 }
+    })
+}
+
+fn fresh(listed: &Listed, whose: Whose) -> Kept {
+    Kept {
+        stamp: listed.stamp,
+        whose,
+        read: 0,
+        ends: 0,
+        head: String::new(),
+        tail: String::new(),
+        bad_lines: 0,
+        watch: Watch::default(),
+        lessons: Lessons::default(),
+        left: None,
+    }
+}
+
+/// Opens the very file that was listed. It was a plain file then; if it is another one by now, it is left alone.
+fn open(listed: &Listed, bytes_max: u64) -> Result<File, String> {
+    if listed.stamp.size > bytes_max {
+        return Err(format!("is larger than {bytes_max} bytes"));
+    }
+    let path: &Path = &listed.path;
+    let failed = |error: io::Error| format!("cannot be read: {error}");
+    // Looked at before it is opened: a FIFO in its place would hold us.
+    let before = fs::symlink_metadata(path).map_err(failed)?;
+    if !before.is_file() {
+        return Err("is no plain file any more".to_owned());
+    }
+    let file = File::open(path).map_err(failed)?;
+    let opened = Stamp::of(&file.metadata().map_err(failed)?);
+    if opened.inode != listed.stamp.inode {
+        return Err("was replaced while it was looked at".to_owned());
+    }
+    Ok(file)
+}
+
+fn whole(listed: &Listed, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = open(listed, bytes_max)?.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("is larger than {bytes_max} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// BLAKE3 of a part of a file, of which there may be less by now.
+fn hash_of(file: &mut File, from: u64, to: u64) -> io::Result<String> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(to - from).read_to_end(&mut bytes)?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+fn ends_of(file: &mut File, read: u64) -> io::Result<(String, String)> {
+    let head = hash_of(file, 0, read.min(END_BYTES))?;
+    Ok((head, hash_of(file, read.saturating_sub(END_BYTES), read)?))
+}
+
+fn session(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Result<Looked, String> {
+    let mut file = open(listed, FILE_BYTES_MAX)?;
+    let failed = |error: io::Error| format!("cannot be read: {error}");
+    let is_known = |file: &mut File, kept: &Kept| {
+        let same = ends_of(file, kept.read).ok();
+        kept.whose == Whose::Own && same == Some((kept.head.clone(), kept.tail.clone()))
+    };
+    let mut kept = match known.cloned().filter(|kept| is_known(&mut file, kept)) {
+        Some(kept) => Kept { stamp: listed.stamp, ..kept },
+        None => {
+            let whose = match listed.is_own {
+                Some(true) => Whose::Own,
+                _ => whose(&mut file, listed.maker, around.own).map_err(failed)?,
+            };
+            fresh(listed, whose)
+        }
+    };
+    if kept.whose != Whose::Own {
+        return Ok(Looked { kept, bytes: 0 });
+    }
+    let day = listed.stamp.day();
+    let scene = Scene {
+        maker: listed.maker,
+        file: &listed.shown,
+        day: day.as_deref(),
+        is_secret: around.is_secret,
+    };
+    file.seek(SeekFrom::Start(kept.read)).map_err(failed)?;
+    // What is written meanwhile is for the next time.
+    let mut rest = (&mut file).take(listed.stamp.size.saturating_sub(kept.read));
+    let is_whole = |line: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+    let before = kept.ends;
+    let Kept { watch, lessons, bad_lines, .. } = &mut kept;
+    let walked = lines::walk(&mut rest, is_whole, |ends, line| {
+        follow(before + ends + 1, line, (scene, around.own), watch, lessons, bad_lines);
+    });
+    let walked = walked.map_err(failed)?;
+    kept.read += walked.bytes;
+    kept.ends += walked.ends;
+    kept.bad_lines += walked.too_long;
+    (kept.head, kept.tail) = ends_of(&mut file, kept.read).map_err(failed)?;
+    kept.watch = kept.watch.without(around.is_secret);
+    Ok(Looked { kept, bytes: walked.bytes })
+}
+
+/// Whose a session is, by the first folder that it names.
+fn whose(file: &mut File, maker: Maker, own: &Own) -> io::Result<Whose> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut folder = None;
+    let mut head = file.take(HEAD_BYTES);
+    lines::walk(
+        &mut head,
+        |_| true,
+        |_, line| {
+            if folder.is_none() {
+                folder = match maker {
+                    Maker::Claude => claude::folder(line),
+                    Maker::Codex => codex::folder(line),
+                    Maker::Gemini => None,
+                };
+            }
+        },
+    )?;
+    Ok(match folder {
+        Some(folder) if own.holds(&folder) => Whose::Own,
+        Some(_) => Whose::Elsewhere,
+        None => Whose::Unsaid,
+    })
+}
+
+/// One line of a session; those that were written in another folder are passed over.
+fn follow(
+    number: u64,
+    line: &[u8],
+    (scene, own): (Scene<'_>, &Own),
+    watch: &mut Watch,
+    lessons: &mut Lessons,
+    bad_lines: &mut u64,
+) {
+    let folder = match scene.maker {
+        Maker::Claude => claude::folder(line),
+        Maker::Codex => codex::folder(line),
+        Maker::Gemini => None,
+    };
+    if folder.is_some() {
+        watch.folder = folder;
+    }
+    if scene.maker == Maker::Codex
+        && let Some(id) = codex::session(line)
+    {
+        watch.session = Some(id);
+    }
+    if watch.folder.as_deref().is_some_and(|folder| !own.holds(folder)) {
+        return;
+    }
+    let mut session = watch.session.clone();
+    let turns = match scene.maker {
+        Maker::Claude => claude::turns(number, line, |id| watch.waits_for(id), &mut session),
+        Maker::Codex => codex::turns(number, line, |id| watch.waits_for(id)),
+        Maker::Gemini => message(number, line, &mut session),
+    };
+    watch.session = session;
+    match turns {
+        Ok(turns) => {
+            for turn in turns {
+                watch.see(turn, scene, lessons);
+            }
+        }
+        Err(()) => *bad_lines += 1,
+    }
+}
+
+fn message(
+    number: u64,
+    line: &[u8],
+    session: &mut Option<String>,
+) -> Result<Vec<super::turn::Turn>, ()> {
+    if line.trim_ascii().is_empty() {
+        return Ok(Vec::new());
+    }
+    let value: Value = serde_json::from_slice(line).map_err(drop)?;
+    if let Some(id) = value.get("sessionId").and_then(Value::as_str) {
+        *session = Some(id.to_owned());
+    }
+    Ok(gemini::message_turns(number, &value))
+}
+
+fn object(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
+    let bytes = whole(listed, OBJECT_BYTES_MAX)?;
+    let (session, turns) = gemini::session(&bytes)?;
+    let day = listed.stamp.day();
+    let scene = Scene {
+        maker: listed.maker,
+        file: &listed.shown,
+        day: day.as_deref(),
+        is_secret: around.is_secret,
+    };
+    let mut kept = fresh(listed, Whose::Own);
+    let mut watch = Watch::default();
+    watch.session = session;
+    for turn in turns {
+        watch.see(turn, scene, &mut kept.lessons);
+    }
+    kept.read = bytes.len() as u64;
+    Ok(Looked { kept, bytes: bytes.len() as u64 })
+}
+
+fn noted(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
+    let bytes = whole(listed, MEMORY_BYTES_MAX)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let day = listed.stamp.day();
+    let scene = Scene {
+        maker: listed.maker,
+        file: &listed.shown,
+        day: day.as_deref(),
+        is_secret: around.is_secret,
+    };
+    let scope = if listed.is_own == Some(true) { Scope::All } else { Scope::Named };
+    let mut kept = fresh(listed, Whose::Own);
+    memory::lessons(&text, scope, around.own, scene, &mut kept.lessons);
+    // One that names no folder of this repository tells of others.
+    if scope == Scope::Named && kept.lessons == Lessons::default() {
+        kept.whose = Whose::Elsewhere;
+    }
+    kept.read = bytes.len() as u64;
+    Ok(Looked { kept, bytes: bytes.len() as u64 })
+}

@@ -1,0 +1,258 @@
+//! Follows a session turn by turn, and says what can be learned from it.
+//!
+//! What it remembers is little, and is kept with what was read of the file: so a session that goes on is
+//! followed from where it was left, and gives the same lessons as if it had been read at once.
+
+use ao_contract::{Extra, Lesson, LessonKind, Maker, Trust};
+use serde::{Deserialize, Serialize};
+
+use super::LESSONS_A_FILE_MAX;
+use super::own_words::own_words;
+use super::rules::failures::Failures;
+use super::rules::{Before, Said, asks_for_a_choice, correction, decision};
+use super::sentence::{cut, sentences};
+use super::turn::{Event, Turn};
+
+/// Of a turn that is longer not all is remembered, and so nothing.
+const REMEMBERED_BYTES_MAX: usize = 2000;
+const CONTEXT_CHARS_MAX: usize = 200;
+/// Of what an agent says so much is looked through.
+const AGENT_BYTES_MAX: usize = 32 * 1024;
+/// A claim with fewer letters says nothing.
+const CLAIM_CHARS_MIN: usize = 12;
+
+/// Which file it is, and what must not come out of it.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) maker: Maker,
+    /// The file, as a person would find it.
+    pub(super) file: &'a str,
+    /// The day that counts where the transcript does not say.
+    pub(super) day: Option<&'a str>,
+    pub(super) is_secret: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// What is remembered of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Watch {
+    pub(super) session: Option<String>,
+    /// The folder that the session is in.
+    pub(super) folder: Option<String>,
+    has_agent: bool,
+    /// Whether the person had asked what should be.
+    had_asked: bool,
+    /// What the person said last.
+    asked: Option<String>,
+    /// What the agent said last, and ran last.
+    said: Option<String>,
+    ran: Option<String>,
+    failures: Failures,
+}
+
+/// What a file gave so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Lessons {
+    pub(super) all: Vec<Lesson>,
+    /// How many were dropped, because they seemed to hold a secret.
+    pub(super) secret: u64,
+}
+
+impl Watch {
+    /// As it can be written down.
+    pub(super) fn without(&self, is_secret: &dyn Fn(&str) -> bool) -> Self {
+        let fit = |text: &Option<String>| text.clone().filter(|text| !is_secret(text));
+        Self {
+            session: self.session.clone(),
+            folder: self.folder.clone(),
+            has_agent: self.has_agent,
+            had_asked: self.had_asked,
+            asked: fit(&self.asked),
+            said: fit(&self.said),
+            ran: fit(&self.ran),
+            failures: self.failures.without(is_secret),
+        }
+    }
+
+    pub(super) fn waits_for(&self, id: &str) -> bool {
+        self.failures.waits_for(id)
+    }
+
+    pub(super) fn see(&mut self, turn: Turn, scene: Scene<'_>, lessons: &mut Lessons) {
+        let Turn { line, at, event } = turn;
+        let place = Place { line, at: at.as_deref(), scene };
+        match event {
+            Event::Person(text) => self.hear(&text, false, place, lessons),
+            Event::Refusal(text) => self.hear(&text, true, place, lessons),
+            Event::Agent(text) => self.agent(text, place, lessons),
+            Event::Command { id, text } => {
+                self.failures.begun(&id, &text);
+                self.has_agent = true;
+                self.ran = Some(text);
+                self.said = None;
+            }
+            Event::Edit(path) => {
+                self.has_agent = true;
+                self.failures.edited(&path);
+            }
+            Event::Outcome { id, result } => {
+                if let Some((kind, said)) = self.failures.ended(&id, &result, scene.is_secret) {
+                    self.learn(kind, Trust::Tool, said, place, lessons);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, text: &str, is_refusal: bool, place: Place<'_>, lessons: &mut Lessons) {
+        let Some(own) = own_words(text) else { return };
+        // Of something that holds a secret not even a part is looked at.
+        let told = sentences(&own);
+        let asked = self.said.as_deref().is_some_and(|said| said.trim_end().ends_with('?'));
+        let before = Before {
+            has_agent: self.has_agent,
+            person: self.asked.as_deref(),
+            agent: self.said.as_deref().or(self.ran.as_deref()),
+            was_asked: asked,
+            had_asked: self.had_asked,
+            is_refusal,
+        };
+        let correction = correction::find(&told, before);
+        let decision = decision::find(&told, before);
+        let had_asked = asks_for_a_choice(&told);
+        let is_same = match (&correction, &decision) {
+            (Some(one), Some(other)) => {
+                one.claim.contains(&other.title) || other.claim.contains(&one.title)
+            }
+            _ => false,
+        };
+        // What was asked for is decided; what was not, is corrected.
+        let found = match (correction, decision) {
+            (Some(_), decision @ Some(_)) if is_same && asked => (None, decision),
+            (correction @ Some(_), Some(_)) if is_same => (correction, None),
+            both => both,
+        };
+        if found.0.is_some() || found.1.is_some() {
+            if (place.scene.is_secret)(text) {
+                lessons.secret += 1;
+            } else {
+                let both = [(LessonKind::Correction, found.0), (LessonKind::Decision, found.1)];
+                for (kind, said) in both {
+                    let Some(said) = said else { continue };
+                    self.learn(kind, Trust::User, said, place, lessons);
+                }
+            }
+        }
+        self.had_asked = had_asked;
+        self.asked = Some(own).filter(|own| own.len() <= REMEMBERED_BYTES_MAX);
+    }
+
+    fn agent(&mut self, text: String, place: Place<'_>, lessons: &mut Lessons) {
+        self.has_agent = true;
+        if text.trim().is_empty() {
+            return;
+        }
+        if text.len() <= AGENT_BYTES_MAX {
+            let own = own_words(&text).unwrap_or_default();
+            if let Some(said) = decision::of_agent(&sentences(&own)) {
+                if (place.scene.is_secret)(&text) {
+                    lessons.secret += 1;
+                } else {
+                    self.learn(LessonKind::Decision, Trust::Model, said, place, lessons);
+                }
+            }
+        }
+        self.said = Some(text);
+    }
+
+    fn learn(
+        &self,
+        kind: LessonKind,
+        trust: Trust,
+        said: Said,
+        place: Place<'_>,
+        lessons: &mut Lessons,
+    ) {
+        let context = self.context(kind, place.scene.is_secret);
+        add(kind, trust, said, context, self.session.clone(), place, lessons);
+    }
+
+    /// What the agent did or said before.
+    fn context(&self, kind: LessonKind, is_secret: &dyn Fn(&str) -> bool) -> Option<String> {
+        if kind == LessonKind::Command {
+            return None;
+        }
+        // Before anything is cut off: what is left of a secret is not found any more.
+        let fit = |text: &&String| !is_secret(text);
+        if let Some(said) = self.said.as_ref().filter(fit) {
+            let line = said.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+            return Some(format!("The agent had said: \u{201c}{}\u{201d}", quiet(line)));
+        }
+        let ran = self.ran.as_ref().filter(fit)?;
+        let line = ran.lines().next()?.replace('`', "'");
+        Some(format!("The agent had run `{}`.", quiet(&line)))
+    }
+}
+
+/// Where something was said.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) line: u64,
+    pub(super) at: Option<&'a str>,
+    pub(super) scene: Scene<'a>,
+}
+
+/// Adds a lesson, unless the file gave it before, or it seems to hold a secret.
+pub(super) fn add(
+    kind: LessonKind,
+    trust: Trust,
+    said: Said,
+    context: Option<String>,
+    session: Option<String>,
+    place: Place<'_>,
+    lessons: &mut Lessons,
+) {
+    let claim = quiet_text(&said.claim);
+    let title = quiet(&said.title);
+    if claim.chars().count() < CLAIM_CHARS_MIN || lessons.all.len() >= LESSONS_A_FILE_MAX {
+        return;
+    }
+    let is_secret = place.scene.is_secret;
+    if is_secret(&claim) || is_secret(&title) {
+        lessons.secret += 1;
+        return;
+    }
+    let key = key(kind, &claim);
+    if lessons.all.iter().any(|known| known.key == key) {
+        return;
+    }
+    let date = place.at.and_then(crate::document::day).map(|day| day.to_string());
+    lessons.all.push(Lesson {
+        key,
+        kind,
+        trust,
+        maker: place.scene.maker,
+        title,
+        claim,
+        context,
+        date: date.or_else(|| place.scene.day.map(str::to_owned)),
+        session,
+        file: place.scene.file.to_owned(),
+        line: place.line,
+        extra: Extra::new(),
+    });
+}
+
+fn key(kind: LessonKind, claim: &str) -> String {
+    let words: Vec<String> = claim.split_whitespace().map(str::to_lowercase).collect();
+    let text = format!("{}\n{}", kind.name(), words.join(" "));
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// On one line, with nothing that would act on a terminal.
+fn quiet(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    cut(line.trim(), CONTEXT_CHARS_MAX)
+}
+
+fn quiet_text(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
+}

@@ -1,0 +1,162 @@
+//! Transcripts in a night: planned, taken, told, taken back and run again.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::repo::Ran;
+use crate::signals::{PNPM, Sessions, line, session};
+
+fn plan(sessions: &Sessions) -> Value {
+    sessions.run(&["--json", "overnight", "plan"]).expect(0).json()
+}
+
+/// A session with so many corrections, none like another.
+fn many(sessions: &Sessions, count: usize) -> String {
+    let root = sessions.root();
+    let mut text = line(&root, "assistant", &json!([{ "type": "text", "text": "Done." }]));
+    for number in 0..count {
+        text += &line(
+            &root,
+            "user",
+            &json!(format!("no, use port {number} in conf/{number}.toml instead of the default")),
+        );
+    }
+    text
+}
+
+// proves: LOOP-24
+#[test]
+fn a_night_takes_what_is_new_once_and_says_so() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+    let before = sessions.night.all_files();
+    let planned = plan(&sessions);
+    assert_eq!(
+        (&planned["sources"]["transcripts"], &planned["sources"]["lessons"]),
+        (&1.into(), &1.into())
+    );
+    assert!(before == sessions.night.all_files(), "the plan left something behind");
+    let summary = sessions.spend(&[]);
+    let first = &summary["iterations"][0];
+    assert_eq!(planned["edits"], first["reduce"]["changes"], "{planned:#}");
+    let ingest = &first["ingest"];
+    assert_eq!(ingest["lessons"].as_array().unwrap().len(), 1, "{ingest:#}");
+    assert_eq!(ingest["transcripts"][0]["own"], 1, "{ingest:#}");
+    let [path] = sessions.pending().try_into().unwrap();
+    assert!(sessions.night.repo.read(&path).contains("trust: user"));
+    let report = sessions.night.markdown();
+    assert!(report.contains("1 lessons") && report.contains("a.jsonl:3"), "{report}");
+    // Neither what is only pending nor that it came moves the fitness.
+    assert_eq!(first["fitness_delta"].as_f64(), Some(0.0), "{first:#}");
+    // The next night has nothing to do, and the one after it reads nothing.
+    let tree = sessions.night.repo.tree();
+    let summary = sessions.spend(&[]);
+    assert_eq!(summary["iterations"][0]["reduce"]["edits"], 0, "{summary:#}");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    sessions.spend(&[]);
+    let summary = sessions.spend(&[]);
+    assert!(summary["unchanged_since"].is_object(), "{summary:#}");
+    assert!(plan(&sessions)["unchanged_since"].is_string());
+    assert!(tree == sessions.night.repo.tree());
+    // Another repository's session is nothing new; one of this repository is.
+    sessions.put(".claude/projects/-x/b.jsonl", &session(std::path::Path::new("/elsewhere"), PNPM));
+    sessions.spend(&[]);
+    sessions.claude("b.jsonl", &session(&sessions.root(), "no, use vitest instead of jest here"));
+    let summary = sessions.spend(&[]);
+    assert!(summary["unchanged_since"].is_null(), "{summary:#}");
+    assert_eq!(sessions.pending().len(), 2);
+}
+
+// proves: LOOP-24
+#[test]
+fn a_night_that_is_taken_back_is_taken_again() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+    let summary = sessions.spend(&[]);
+    let taken = sessions.pending();
+    sessions.run(&["overnight", "undo", summary["run_id"].as_str().unwrap()]).expect(0);
+    assert_eq!(sessions.pending(), Vec::<String>::new());
+    sessions.spend(&[]);
+    assert_eq!(sessions.pending(), taken);
+    // A pending learning that somebody deleted stays deleted.
+    fs::remove_file(sessions.night.repo.agents().join(&taken[0])).unwrap();
+    sessions.spend(&[]);
+    assert_eq!(sessions.pending(), Vec::<String>::new());
+}
+
+#[test]
+fn a_replay_is_told_what_the_transcripts_said_then() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+    let run = sessions.spend(&[])["run_id"].as_str().unwrap().to_owned();
+    let record = sessions.night.repo.state("cassettes").join(format!("{run}.night.json"));
+    sessions.run(&["schema", "night", "--check", record.to_str().unwrap()]).expect(0);
+    // Gone since, and another one came.
+    fs::remove_dir_all(sessions.home.join(".claude")).unwrap();
+    sessions.codex("rollout-x.jsonl", "{}\n");
+    let told = sessions.run(&["--json", "overnight", "replay", &run]).expect(0).json();
+    assert_eq!(told["identical"], true, "{told:#}");
+}
+
+#[test]
+fn a_night_takes_so_many_and_leaves_the_rest_for_the_next() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &many(&sessions, 130));
+    let planned = plan(&sessions);
+    assert_eq!(planned["sources"]["lessons_waiting"], 30, "{:#}", planned["sources"]);
+    let text = sessions.run(&["overnight", "plan"]).expect(0).stdout;
+    assert!(text.contains("30 more lessons wait"), "{text}");
+    let summary = sessions.spend(&[]);
+    assert_eq!(summary["iterations"][0]["ingest"]["lessons_waiting"], 30, "{summary:#}");
+    assert_eq!(sessions.pending().len(), 100);
+    assert_eq!(summary["status"], "done", "{summary:#}");
+    assert_eq!(
+        summary["warn_only_remaining"], summary["warn_only_budget_initial"],
+        "a rescue was spent"
+    );
+    sessions.spend(&[]);
+    assert_eq!(sessions.pending().len(), 130);
+}
+
+#[test]
+fn a_dry_night_keeps_nothing() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+    let tree = sessions.night.repo.tree();
+    let mut command = sessions.night.repo.command(&[
+        "--dry-run",
+        "--json",
+        "overnight",
+        "start",
+        "--no-keep-awake",
+    ]);
+    Ran::of(command.env("HOME", &sessions.home).output().unwrap()).expect(0);
+    assert!(tree == sessions.night.repo.tree());
+}
+
+/// However old a session is, people have time to look at what came of it.
+#[test]
+fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
+    let sessions = Sessions::new();
+    let text = session(&sessions.root(), PNPM).replace("2026-03-01", "2026-01-01");
+    sessions.claude("a.jsonl", &text);
+    sessions.spend(&[]);
+    let [path] = sessions.pending().try_into().unwrap();
+    assert!(path.contains("2026-01-01"), "{path}");
+    let tree = sessions.night.repo.tree();
+    let again = sessions.spend(&["--full"]);
+    assert_eq!(again["iterations"][0]["reduce"]["edits"], 0, "{again:#}");
+    assert!(tree == sessions.night.repo.tree());
+    // Days later it is judged like any other, and keeps whose word it is.
+    let later = crate::night::learning(7).replacen("date: 2026-03", "date: 2026-04", 1);
+    sessions.night.repo.write("learnings/2026-04-08-later.md", &later);
+    let planned = plan(&sessions);
+    let summary = sessions.spend(&[]);
+    assert_eq!(planned["edits"], summary["iterations"][0]["reduce"]["changes"]);
+    assert_eq!(sessions.pending(), Vec::<String>::new(), "{summary:#}");
+    let mut all = sessions.night.repo.tree().into_keys();
+    let learned = all.find(|path| path.starts_with("learnings/2026-01-01")).unwrap();
+    let learned = sessions.night.repo.read(&learned);
+    assert!(learned.contains("trust: user") && learned.contains("a.jsonl:3"), "{learned}");
+}
