@@ -30,6 +30,7 @@ pub use rewriting::QUEUE;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each part is asked for by itself")]
 pub struct Parts {
     pub dedup: bool,
     pub prune: bool,

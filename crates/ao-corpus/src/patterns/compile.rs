@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use ao_contract::{DefragPattern, DefragWithdrawn, Extra, PatternChange, Taken, TakenFrom, Unit};
+use ao_contract::{DefragPattern, Extra, PatternChange, Taken, TakenFrom, Unit};
 use ao_tree::Edit;
 
-use super::fate::{Fate, Lookup};
+use super::fate::Lookup;
+use super::keep;
 use super::page::{Block, Cited, Fresh, Page, is_compiled};
-use super::recur::{
-    Edges, Recurring, SOURCES_MAX, SOURCES_MIN, Voice, independent, is_same, recurring, voices,
-};
+use super::recur::{Edges, Recurring, SOURCES_MIN, Voice, is_same, recurring, voices};
 use super::statement::{Statement, all_statements};
 use super::trust;
 use crate::corpus::{Entry, Kind};
@@ -95,7 +94,7 @@ pub(crate) fn compile(
     let edges = Edges::of(&all);
     let lookup = Lookup::new(tree, past.is_none().then_some(agents), archived);
     for at in 0..choir.pages.len() {
-        keep_up(&choir, at, &edges, &lookup, day, &mut compiled);
+        keep::keep_up(&choir, at, &edges, &lookup, day, &mut compiled);
     }
     let found = recurring(&all, choir.learnings.len(), &edges);
     let new: Vec<&Recurring> =
@@ -139,25 +138,22 @@ pub(super) fn known_by<'c>(choir: &'c Choir, edges: &Edges, star: &Recurring) ->
     let members: Vec<usize> = star.voices().collect();
     let paths: BTreeSet<&str> = members.iter().map(|at| choir.learnings[*at].path()).collect();
     let first = choir.learnings.len();
-    let names =
-        || Wanted::new(members.iter().map(|at| Names::of(&choir.learnings[*at].entry)).collect());
-    let wanted = names();
+    let names = members.iter().map(|at| Names::of(&choir.learnings[*at].entry));
+    let wanted = Wanted::new(names.collect());
     let patterns = choir.all().into_iter().enumerate().skip(first);
     for (place, voice) in patterns {
         let says = edges.with(star.medoid).any(|(other, _, _)| other == place);
         let agreeing = members.iter().filter(|at| edges.are_joined(**at, place)).count();
-        let cited = match place.checked_sub(first).and_then(|at| choir.pages.get(at)) {
-            Some((_, Ok(page))) => {
-                let cited = page.block.sources.iter().chain(&page.block.withdrawn);
-                is_same(&paths, &cited.map(|one| one.path.as_str()).collect())
-            }
-            _ => {
-                let text = String::from_utf8_lossy(voice.entry.document.bytes());
-                wanted.mentioned(&text).len() >= SOURCES_MIN
-            }
+        let page = choir.pages.get(place - first);
+        let cited = if let Some((_, Ok(page))) = page {
+            let cited = page.block.sources.iter().chain(&page.block.withdrawn);
+            is_same(&paths, &cited.map(|one| one.path.as_str()).collect())
+        } else {
+            let text = String::from_utf8_lossy(voice.entry.document.bytes());
+            wanted.mentioned(&text).len() >= SOURCES_MIN
         };
         if says || 2 * agreeing >= members.len() || cited {
-            let path = choir.pages.get(place - first).map(|(voice, _)| voice.path());
+            let path = page.map(|(voice, _)| voice.path());
             return path
                 .or_else(|| choir.others.get(place - first - choir.pages.len()).map(Voice::path));
         }
@@ -249,151 +245,4 @@ impl Compiled {
 
 fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
-}
-
-/// Brings one page up to date: who joined, who was withdrawn, who goes by another name.
-fn keep_up(
-    choir: &Choir,
-    at: usize,
-    edges: &Edges,
-    lookup: &Lookup<'_>,
-    day: Option<&str>,
-    compiled: &mut Compiled,
-) {
-    let (voice, page) = &choir.pages[at];
-    let path = voice.path();
-    if voice.entry.document.is_hidden() || lookup.tree.fixed().contains_key(path) {
-        return;
-    }
-    let page = match page {
-        Ok(page) => page,
-        Err(why) => {
-            compiled.kept.push((path.to_owned(), why.clone()));
-            return;
-        }
-    };
-    let mut block = sources_now(page, voice, lookup);
-    let joined = joining(choir, choir.place(at), edges, &block);
-    block.sources.extend(joined.iter().cloned());
-    block.sources.sort_by(|one, other| one.path.cmp(&other.path));
-    if block == page.block {
-        return;
-    }
-    let voices: Vec<Voice> = block
-        .sources
-        .iter()
-        .filter_map(|cited| Some(Voice::saying(lookup.tree.entry(&cited.path)?, Vec::new())))
-        .collect();
-    let is_weak = independent(&voices.iter().collect::<Vec<_>>()) < SOURCES_MIN;
-    let trust = trust::lowest(voices.iter().map(|voice| &voice.entry.document));
-    match page.with(&block, is_weak, day, trust) {
-        Ok(entry) => compiled.change(page, &block, &joined, is_weak, entry),
-        Err(why) => compiled.kept.push((path.to_owned(), why)),
-    }
-}
-
-/// The sources of a page as they are now; one that had been withdrawn may say it again.
-fn sources_now(page: &Page, voice: &Voice, lookup: &Lookup<'_>) -> Block {
-    let known = &page.block;
-    let mut block =
-        Block { claim: known.claim.clone(), sources: Vec::new(), withdrawn: Vec::new() };
-    let is_cited = |block: &Block, path: &str| block.sources.iter().any(|one| one.path == path);
-    for cited in &known.sources {
-        match lookup.fate(&cited.path, Some(&cited.words), voice) {
-            Fate::Unclear => block.sources.push(cited.clone()),
-            // Two that became one are cited once.
-            Fate::Says(now) if is_cited(&block, &now.path) => {}
-            Fate::Says(now) => block.sources.push(now),
-            Fate::Withdrawn(words) => {
-                block.withdrawn.push(Cited { path: cited.path.clone(), words });
-            }
-        }
-    }
-    for cited in &known.withdrawn {
-        // What is gone stays gone for the reason that was given.
-        let fate = lookup.tree.entry(&cited.path).map(|_| lookup.fate(&cited.path, None, voice));
-        match fate {
-            Some(Fate::Says(now)) if is_cited(&block, &now.path) => {}
-            Some(Fate::Says(now)) => block.sources.push(now),
-            Some(Fate::Withdrawn(words)) => {
-                block.withdrawn.push(Cited { path: cited.path.clone(), words });
-            }
-            Some(Fate::Unclear) | None => block.withdrawn.push(cited.clone()),
-        }
-    }
-    block.withdrawn.sort_by(|one, other| one.path.cmp(&other.path));
-    block
-}
-
-/// Learnings that say what a page says and are not cited there.
-fn joining(choir: &Choir, place: usize, edges: &Edges, block: &Block) -> Vec<Cited> {
-    let cited =
-        |path: &str| block.sources.iter().chain(&block.withdrawn).any(|one| one.path == path);
-    let known: Vec<&Voice> = choir.learnings.iter().filter(|voice| cited(voice.path())).collect();
-    let room = SOURCES_MAX.saturating_sub(block.sources.len());
-    let near = edges.with((place, 0)).filter(|(voice, _, _)| *voice < choir.learnings.len());
-    near.map(|(voice, at, _)| (&choir.learnings[voice], at))
-        .filter(|(voice, _)| !cited(voice.path()))
-        .filter(|(voice, _)| !known.iter().any(|one| one.is_copy_of(voice)))
-        .map(|(voice, at)| Cited {
-            path: voice.path().to_owned(),
-            words: voice.statements[at].text.clone(),
-        })
-        .take(room)
-        .collect()
-}
-
-impl Compiled {
-    fn change(
-        &mut self,
-        page: &Page,
-        block: &Block,
-        joined: &[Cited],
-        is_weak: bool,
-        entry: Entry,
-    ) {
-        let is_new =
-            |cited: &&Cited| !page.block.withdrawn.iter().any(|old| old.path == cited.path);
-        let withdrawn: Vec<&Cited> = block.withdrawn.iter().filter(is_new).collect();
-        let change = match (is_weak, joined.is_empty(), withdrawn.is_empty()) {
-            (true, _, false) => PatternChange::Weakened,
-            (_, false, _) => PatternChange::Extended,
-            (_, true, false) => PatternChange::Withdrawn,
-            _ => PatternChange::Renamed,
-        };
-        let list = |cited: &[&Cited]| {
-            let lines: Vec<String> =
-                cited.iter().map(|one| format!("{} ({})", one.path, one.words)).collect();
-            lines.join(", ")
-        };
-        let paths = |cited: &[Cited]| cited.iter().map(|one| one.path.clone()).collect::<Vec<_>>();
-        let mut why = Vec::new();
-        if !joined.is_empty() {
-            why.push(format!("{} says it too", paths(joined).join(", ")));
-        }
-        if !withdrawn.is_empty() {
-            why.push(format!("withdrawn: {}", list(&withdrawn)));
-        }
-        if why.is_empty() {
-            why.push("its sources go by other names or words".into());
-        }
-        if is_weak {
-            why.push(format!("fewer than {SOURCES_MIN} independent learnings say it still"));
-        }
-        let (sources, why) = (paths(&block.sources), why.join("; "));
-        self.patterns.push(DefragPattern {
-            path: entry.path.clone(),
-            change,
-            claim: block.claim.clone(),
-            sources: sources.clone(),
-            joined: paths(joined),
-            withdrawn: withdrawn
-                .into_iter()
-                .map(|one| DefragWithdrawn { path: one.path.clone(), why: one.words.clone() })
-                .collect(),
-            likeness: None,
-            why: why.clone(),
-        });
-        self.pages.push((Arc::new(entry), why, sources));
-    }
 }

@@ -8,6 +8,8 @@
 mod agree;
 mod compile;
 mod fate;
+mod keep;
+mod known;
 mod meet;
 mod page;
 mod recur;

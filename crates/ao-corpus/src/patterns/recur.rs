@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use ao_contract::Maturity;
 
 use super::agree::Agreement;
+use super::known::stems_of_text;
 use super::meet::meet;
-use super::statement::{Statement, statements, stems_of_text};
+use super::statement::{Statement, statements};
 use super::trust;
 use crate::corpus::{Entry, Kind};
 use crate::duplicates::{Features, Likeness, features_of};

@@ -1,16 +1,13 @@
 //! What a learning says in one sentence: its title, its rule, how it begins.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::known::{Known, each_stem, is_often, known};
 use super::vocabulary::{self, Heading};
 use crate::corpus::Entry;
 use crate::document::{Section, sections};
-use crate::duplicates::{
-    Word, hash, is_negation, is_retraction, is_spelled_number, is_times, is_weak, measures, mix,
-    words_of,
-};
+use crate::duplicates::{Word, hash, is_retraction, is_spelled_number, measures, mix, words_of};
 use crate::pieces::{Shape, item_mark, pieces};
 use crate::words;
 
@@ -19,8 +16,6 @@ const BYTES_MAX: usize = 400;
 const STEMS_MAX: usize = 24;
 /// Fewer stems say too little to be held against others.
 pub(super) const STEMS_MIN: usize = 3;
-/// So many words are remembered at once.
-const MET_MAX: usize = 1 << 15;
 /// The first sentence is in here, or is too long.
 const OPENING_BYTES_MAX: usize = 1024;
 /// No entry makes more statements than this.
@@ -44,8 +39,6 @@ const RULES: [&str; 12] = [
 ];
 /// What stands under this one is mostly a list of steps.
 const APPLIED: &str = "how to apply";
-/// Spelled numbers that mostly count nothing.
-const NO_COUNT: [&str; 6] = ["one", "first", "second", "last", "single", "third"];
 /// What stands behind one of these is the other side of what stands before it.
 const PIVOTS: [&str; 6] = ["over", "than", "before", "after", "instead", "from"];
 /// Signs of our own block; no sentence with them can be quoted in it.
@@ -153,15 +146,6 @@ fn bare(text: &str) -> Option<String> {
     (!line.is_empty() && !is_open).then(|| line.to_owned())
 }
 
-fn is_turned(word: &str) -> bool {
-    is_negation(word) || is_weak(word) || word.starts_with("non-") || vocabulary::turns(word)
-}
-
-/// `twice`, and not `once`, which mostly means "as soon as".
-fn is_often(word: &str) -> bool {
-    is_times(word) && word != "once"
-}
-
 /// Numbers, each with the word behind it, which may be its unit.
 fn with_units(all: &[Word], known: &[Rc<Known>]) -> Vec<Word> {
     let is_number = |at: usize| known[at].is_number;
@@ -176,83 +160,13 @@ fn is_program_name(word: &Word) -> bool {
     word.is_name && (signs > 0 || word.text.starts_with('-') || word.text.contains('.'))
 }
 
-fn each_stem(word: &str, mut each: impl FnMut(String)) {
-    if is_turned(word) {
-        return;
-    }
-    words::each_word(word, |part| {
-        let has_digit = part.bytes().any(|byte| byte.is_ascii_digit());
-        if has_digit
-            || words::is_stop_word(part)
-            || vocabulary::is_colour(part)
-            || is_spelled_number(part)
-        {
-            return;
-        }
-        let stem = words::stem(part);
-        if !vocabulary::is_light(&stem) {
-            each(vocabulary::meaning(stem));
-        }
-    });
-}
-
-/// What there is to know of a word by itself.
-#[derive(Debug)]
-struct Known {
-    /// The hashes of its stems; a compound has several.
-    stems: Vec<u64>,
-    is_turned: bool,
-    is_number: bool,
-}
-
-impl Known {
-    fn of(word: &str) -> Self {
-        let mut stems = Vec::new();
-        each_stem(word, |stem| stems.push(hash(stem.as_bytes())));
-        let is_number = word.bytes().any(|byte| byte.is_ascii_digit())
-            || is_spelled_number(word) && !NO_COUNT.contains(&word)
-            || is_often(word);
-        Self { stems, is_turned: is_turned(word), is_number }
-    }
-}
-
-thread_local! {
-    /// Words that were met: texts repeat their words.
-    static MET: RefCell<HashMap<String, Rc<Known>>> = RefCell::new(HashMap::new());
-}
-
-fn known(word: &str) -> Rc<Known> {
-    MET.with_borrow_mut(|met| {
-        if let Some(known) = met.get(word) {
-            return Rc::clone(known);
-        }
-        let known = Rc::new(Known::of(word));
-        if met.len() >= MET_MAX {
-            met.clear();
-        }
-        met.insert(word.to_owned(), Rc::clone(&known));
-        known
-    })
-}
-
-/// All stems of a whole text, sorted.
-pub(super) fn stems_of_text(text: &str) -> Vec<u64> {
-    let mut found: Vec<u64> = text
-        .split_whitespace()
-        .flat_map(|word| known(&word.to_lowercase()).stems.clone())
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 fn behind(text: &str) -> Vec<(&'static str, Vec<u64>)> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut found = Vec::new();
     for pivot in PIVOTS {
         let is_pivot = |token: &&str| token.eq_ignore_ascii_case(pivot);
-        let Some(at) = tokens.iter().position(|token| is_pivot(&token)) else { continue };
-        if tokens[at + 1..].iter().any(|token| is_pivot(&token)) {
+        let Some(at) = tokens.iter().position(&is_pivot) else { continue };
+        if tokens[at + 1..].iter().any(is_pivot) {
             continue;
         }
         let mut stems = Vec::new();
