@@ -1,5 +1,6 @@
 //! Contradictions as cards: both sides with where they stand, and what was ruled about them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -166,7 +167,7 @@ fn told(kind: Kind) -> Open<ContradictionKind> {
 
 fn side(entry: &Entry, quote: String) -> ContradictionSide {
     let document = &entry.document;
-    let text = |key: &str| document.text(key).map(|text| text.into_owned());
+    let text = |key: &str| document.text(key).map(Cow::into_owned);
     ContradictionSide {
         path: entry.path.clone(),
         title: entry.title(),
@@ -193,7 +194,7 @@ fn claim_of(sentence: &str) -> String {
 fn id_of(corpus: &Corpus, a: &ContradictionSide, b: &ContradictionSide) -> String {
     let identity = |side: &ContradictionSide| {
         let entry = corpus.get(&side.path);
-        let id = entry.and_then(|entry| entry.document.text("id").map(|id| id.into_owned()));
+        let id = entry.and_then(|entry| entry.document.text("id").map(Cow::into_owned));
         (id.unwrap_or_else(|| side.path.clone()), side.claim.clone())
     };
     let mut sides = [identity(a), identity(b)];

@@ -117,18 +117,16 @@ impl<'a> Statement<'a> {
         let token = &tokens[at];
         let next = tokens.get(at + 1).filter(|_| token.mark == Mark::None);
         let text = token.text();
-        let (value, suffix) = match token.number {
-            Some(found) => found,
-            None => {
-                let value = quantity::spelled(&text)?;
-                // `one` is as often a thing.
-                if text == "one"
-                    && next.is_none_or(|next| !next.sense.is_content() && !next.sense.is(UNIT))
-                {
-                    return None;
-                }
-                (value, "")
+        let (value, suffix) = if let Some(found) = token.number {
+            found
+        } else {
+            let value = quantity::spelled(&text)?;
+            let counts = |next: &Token| next.sense.is_content() || next.sense.is(UNIT);
+            // `one` is as often a thing.
+            if text == "one" && !next.is_some_and(counts) {
+                return None;
             }
+            (value, "")
         };
         let before =
             at.checked_sub(1).map(|at| &tokens[at]).filter(|before| before.mark == Mark::None);

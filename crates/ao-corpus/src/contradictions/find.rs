@@ -83,8 +83,9 @@ pub fn every_statement(corpus: &Corpus) -> Vec<String> {
     for (place, entry) in corpus.entries.iter().enumerate() {
         if has_a_say(entry, newest) {
             let said = said_by(place, entry);
-            let text =
-                |said: Said| said::sentence_at(entry, &said.place).map(|text| text.into_owned());
+            let text = |said: Said| {
+                said::sentence_at(entry, &said.place).map(std::borrow::Cow::into_owned)
+            };
             all.extend(said.into_iter().filter_map(text));
         }
     }

@@ -91,8 +91,8 @@ impl Quantity {
             (Bound::About, _) | (_, Bound::About) => {
                 ours.max(theirs) >= ABOUT_RATIO * ours.min(theirs) && ours.max(theirs) > 0.0
             }
-            (Bound::AtMost, Bound::AtLeast) | (Bound::AtMost, Bound::Exact) => theirs > ours,
-            (Bound::AtLeast, Bound::AtMost) | (Bound::AtLeast, Bound::Exact) => theirs < ours,
+            (Bound::AtMost, Bound::AtLeast | Bound::Exact) => theirs > ours,
+            (Bound::AtLeast, Bound::AtMost | Bound::Exact) => theirs < ours,
             (Bound::Exact, Bound::AtMost) => ours > theirs,
             (Bound::Exact, Bound::AtLeast) => ours < theirs,
             _ => (ours - theirs).abs() > 1e-9 * ours.abs().max(theirs.abs()),

@@ -123,7 +123,7 @@ pub fn withdraw(corpus: &Corpus, rulings: &Rulings, ruling: &Ruling) -> Ruled {
             }
             Some((_, Err(why))) => left = Some(format!("{}: {why}", shown(&loser.path))),
             None => {
-                left = Some(format!("{} no longer says that it is superseded", shown(&loser.path)))
+                left = Some(format!("{} no longer says that it is superseded", shown(&loser.path)));
             }
         }
     }

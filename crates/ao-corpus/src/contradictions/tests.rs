@@ -1,5 +1,6 @@
 //! The finder over pairs of notes that were written by hand.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::find::{Found, find};
@@ -61,7 +62,7 @@ fn pairs_by_hand() {
         count.1 += 1;
         count.0 += usize::from(!cards.is_empty());
         if cards.is_empty() == pair.is_contradiction {
-            told += &format!("line {}: {:?} {cards:?}\n", pair.line, pair.sides);
+            let _ = writeln!(told, "line {}: {:?} {cards:?}", pair.line, pair.sides);
         }
     }
     let all = |counts: [(usize, usize); 2]| (counts[0].0 + counts[1].0, counts[0].1 + counts[1].1);

@@ -243,7 +243,8 @@ fn a_ruling_is_respected_and_the_loser_is_no_longer_found() {
     assert_eq!(all["rulings"][0]["card"], card.as_str());
     assert!(repo.run(&["rule", &card]).expect(0).stdout.contains("B holds, since measured in May"));
     // Undo takes the ruling and the mark back.
-    repo.run(&["overnight", "undo"]).expect(0);
+    let commit = told["commit"]["id"].as_str().unwrap();
+    repo.run(&["tree", "undo", commit]).expect(0);
     assert_eq!(knowledge(repo), before);
     assert_eq!(repo.card(), card);
 }

@@ -28,7 +28,7 @@ const NAMED_MAX: usize = 5;
     after_help = "A card is two entries that claim different things of one subject, with both sentences. A ruling is a file in
 .agents/knowledge/rulings/; later nights show no card that was ruled about, until one of the two claims something else.
 --keep A (or B) also marks the other entry with `superseded_by`, so that search no longer finds it; its text stays.
-A pinned entry is not touched. One commit: `ao tree undo` takes all of it back, as --withdraw does.
+A pinned entry is not touched. One commit: `ao tree undo ID` takes all of it back, as --withdraw does.
 
 Exit codes: 0 done, 1 nothing was ruled since a file changed meanwhile or cannot be read, 2 no such card or no reason.
 
