@@ -139,6 +139,38 @@ pub(super) const PHRASES: &[Rule] = &[
     ),
     rule(
         Kind::Instruction,
+        &["agent that", "assistant that", "model that", "whoever", "everyone who", "anyone who"],
+        " (?:(?:every|any|each|all)~1 (?:agents?|assistants?|models?) that|whoever|everyone who|anyone who) (?:sees?|reads?|finds?|opens?|loads?|processes) this~1 (?:file|note|entry|text|learning|must|has to|should) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
+        &["drop ", "discard", "abandon", "set aside"],
+        " (?:drop|discard|abandon|set aside)~2 (?:instructions|directives|guidelines|guardrails) (?:you|that you|from before|above|given) ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Secrecy,
+        &["lie to", "mislead", "deceive"],
+        " (?:lie to|mislead|deceive)~1 (?:users?|humans?|operators?|reviewers?|people|maintainers?) ",
+        Negated::IsHarmless,
+    ),
+    rule(
+        Kind::Secrecy,
+        &[
+            "must not learn",
+            "must not know",
+            "must never learn",
+            "must never know",
+            "must not find out",
+            "should not know",
+            "need not know",
+        ],
+        " (?:users?|humans?|operators?|reviewers?|people|maintainers?|nobody|owner)~1 (?:must|should|need)~1 (?:not|never) (?:learn|know|find out|notice|hear) ",
+        Negated::Counts,
+    ),
+    rule(
+        Kind::Instruction,
         &["stop following", "stop obeying", "stop applying", "no longer follow"],
         " (?:stop (?:following|obeying|applying)|no longer follow)~3 (?:prompt|instructions?|rules|guidelines|directives) ",
         Negated::IsHarmless,
@@ -413,8 +445,8 @@ pub(super) const PHRASES: &[Rule] = &[
     ),
     rule(
         Kind::Permanence,
-        &["to memory"],
-        " (?:commit|burn|engrave|write|save)~4 to memory ",
+        &["to memory", "into memory", "into your memory"],
+        " (?:commit|burn|engrave|write|save)~4 (?:to|into)(?: your)? memory ",
         Negated::IsHarmless,
     ),
     rule(

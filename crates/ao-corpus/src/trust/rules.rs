@@ -75,7 +75,7 @@ const MACHINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Rules that are asked of one kind of view.
 #[derive(Debug)]
 pub(super) struct Rules {
-    rules: Vec<&'static Rule>,
+    all: Vec<&'static Rule>,
     words: AhoCorasick,
     /// For each word, whose it is.
     owners: Vec<usize>,
@@ -104,10 +104,10 @@ enum Start {
 
 impl Rules {
     fn of(rules: impl Iterator<Item = &'static Rule>, start: Start) -> Self {
-        let rules: Vec<&Rule> = rules.collect();
+        let all: Vec<&Rule> = rules.collect();
         let mut words = Vec::new();
         let mut owners = Vec::new();
-        for (owner, rule) in rules.iter().enumerate() {
+        for (owner, rule) in all.iter().enumerate() {
             for word in rule.words {
                 let is_apart = start == Start::OfWord && !word.starts_with(is_east_asian);
                 words.push(format!("{}{word}", if is_apart { " " } else { "" }));
@@ -115,18 +115,18 @@ impl Rules {
             }
         }
         let words = AhoCorasick::new(words).unwrap_or_else(|_| unreachable!("few short words"));
-        let ready = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules, words, owners, ready }
+        let ready = all.iter().map(|_| OnceLock::new()).collect();
+        Self { all, words, owners, ready }
     }
 
     /// The first place of each kind that a rule finds in the text of a view.
     pub(super) fn find(&self, text: &str) -> Vec<(Kind, Range<usize>)> {
-        let mut is_asked = vec![false; self.rules.len()];
+        let mut is_asked = vec![false; self.all.len()];
         for found in self.words.find_overlapping_iter(text) {
             is_asked[self.owners[found.pattern().as_usize()]] = true;
         }
         let mut found: Vec<(Kind, Range<usize>)> = Vec::new();
-        for (at, rule) in self.rules.iter().enumerate().filter(|(at, _)| is_asked[*at]) {
+        for (at, rule) in self.all.iter().enumerate().filter(|(at, _)| is_asked[*at]) {
             if found.iter().any(|(kind, _)| *kind == rule.kind) {
                 continue;
             }
@@ -141,7 +141,7 @@ impl Rules {
 
     fn regex(&self, at: usize) -> &Regex {
         self.ready[at].get_or_init(|| {
-            let mut pattern = self.rules[at].pattern.to_owned();
+            let mut pattern = self.all[at].pattern.to_owned();
             for words in 1..=9 {
                 pattern =
                     pattern.replace(&format!("~{words}"), &format!("(?: [^ ]+){{0,{words}}}"));
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn every_pattern_can_be_made() {
         for rules in [phrases(), shapes()] {
-            for at in 0..rules.rules.len() {
+            for at in 0..rules.all.len() {
                 rules.regex(at);
             }
         }

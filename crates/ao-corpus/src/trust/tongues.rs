@@ -11,7 +11,7 @@ pub(super) const TONGUES: &[Rule] = &[
     rule(
         Kind::Instruction,
         &["ignorier", "vergiss", "missachte", "vergesse"],
-        " (?:ignorieren?|ignorier|vergiss|vergessen?|missachten?)~5 (?:anweisungen?|regeln?|vorgaben|instruktionen|befehle) ",
+        " (?:ignorieren?|ignoriert|ignorier|vergiss|vergesst|vergessen?|missachten?|missachtet)~5 (?:anweisungen?|regeln?|vorgaben|instruktionen|befehle) ",
     ),
     rule(
         Kind::Instruction,
@@ -43,6 +43,11 @@ pub(super) const TONGUES: &[Rule] = &[
         Kind::Instruction,
         &["instructions", "consignes", "regles", "directives"],
         " (?:ignore|ignorez|ignorer|oublie|oubliez|neglige|negligez)~4 (?:instructions|consignes|regles|directives)~2 (?:precedentes|anterieures|ci dessus|ci dessous) ",
+    ),
+    rule(
+        Kind::Instruction,
+        &["tenez pas compte", "tiens pas compte", "tenir compte", "hagas caso", "haga caso"],
+        " (?:ne (?:tenez|tiens) pas compte|ne pas tenir compte|no (?:hagas|haga) caso)~4 (?:instructions|consignes|regles|directives|instrucciones|reglas|ordenes) ",
     ),
     rule(
         Kind::Instruction,
@@ -94,7 +99,7 @@ pub(super) const TONGUES: &[Rule] = &[
     rule(
         Kind::Instruction,
         &["指令", "指示", "规则", "提示", "命令"],
-        "(?:忽略|无视|忘记|忽视|不要理会).{0,10}(?:指令|指示|规则|提示|命令)",
+        "(?:忽略|无视|忘记|忽视|不要理会|不要遵守|不要遵循).{0,10}(?:指令|指示|规则|提示|命令)",
     ),
     rule(
         Kind::Instruction,
@@ -119,8 +124,8 @@ pub(super) const TONGUES: &[Rule] = &[
     // Russian.
     rule(
         Kind::Instruction,
-        &["игнорируи", "забудь", "проигнорируи"],
-        " (?:игнорируи|игнорируите|проигнорируи|проигнорируите|забудь|забудьте)~4 (?:инструкции|указания|правила|команды) ",
+        &["игнорируи", "забудь", "проигнорируи", "не обращаи"],
+        " (?:игнорируи|игнорируите|проигнорируи|проигнорируите|забудь|забудьте|не обращаи внимания|не обращаите внимания)~4 (?:инструкции|указания|правила|команды) ",
     ),
     rule(
         Kind::Instruction,

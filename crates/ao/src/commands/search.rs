@@ -112,7 +112,7 @@ fn look_up(
             let snippet = snippet(&entry, question, SNIPPET_CHARS);
             let is_pending = entry.kind == Kind::Pending;
             let (title, trust) = (entry.title(), warned(&entry));
-            Ok(Shown { title, trust, is_pending, snippet, hit, explanation })
+            Ok(Shown { hit, title, trust, is_pending, snippet, explanation })
         })
         .collect()
 }
@@ -174,9 +174,10 @@ fn write_one(text: &mut String, place: usize, one: &Shown) {
     let trust = one.trust.map(|trust| format!("trust: {trust}"));
     let pending = one.is_pending.then(|| "not promoted".to_owned());
     let words: Vec<String> = pending.into_iter().chain(trust).collect();
-    let _ = match words.is_empty() {
-        true => writeln!(text, "    {path}"),
-        false => writeln!(text, "    {path}  {}", paint(DOUBT, &format!("({})", words.join(", ")))),
+    let _ = if words.is_empty() {
+        writeln!(text, "    {path}")
+    } else {
+        writeln!(text, "    {path}  {}", paint(DOUBT, &format!("({})", words.join(", "))))
     };
     if !one.snippet.text.is_empty() {
         let _ = writeln!(text, "    {}", marked(&one.snippet));

@@ -129,9 +129,10 @@ fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
     let mut text = String::new();
     write_one(&mut text, entry, &judged);
     if waits {
-        let _ = match judged.signs.is_empty() {
-            true => writeln!(text, "It waits for a person: {} is needed.", told.promote_at),
-            false => writeln!(text, "It waits for a person: it has signs of poison."),
+        let _ = if judged.signs.is_empty() {
+            writeln!(text, "It waits for a person: {} is needed.", told.promote_at)
+        } else {
+            writeln!(text, "It waits for a person: it has signs of poison.")
         };
     }
     let mut fields = fields(entry, &judged);
