@@ -80,7 +80,7 @@ pub(super) fn lessons(
         add(
             LessonKind::Memory,
             LessonTrust::Model,
-            Said { claim, title },
+            &Said { claim, title },
             None,
             None,
             place,

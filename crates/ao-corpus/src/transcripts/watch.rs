@@ -96,7 +96,7 @@ impl Watch {
             }
             Event::Outcome { id, result } => {
                 if let Some((kind, said)) = self.failures.ended(&id, &result, scene.is_secret) {
-                    self.learn(kind, LessonTrust::Tool, said, place, lessons);
+                    self.learn(kind, LessonTrust::Tool, &said, place, lessons);
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Watch {
                 let both = [(LessonKind::Correction, found.0), (LessonKind::Decision, found.1)];
                 for (kind, said) in both {
                     let Some(said) = said else { continue };
-                    self.learn(kind, LessonTrust::User, said, place, lessons);
+                    self.learn(kind, LessonTrust::User, &said, place, lessons);
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Watch {
                 if (place.scene.is_secret)(&text) {
                     lessons.secret += 1;
                 } else {
-                    self.learn(LessonKind::Decision, LessonTrust::Model, said, place, lessons);
+                    self.learn(LessonKind::Decision, LessonTrust::Model, &said, place, lessons);
                 }
             }
         }
@@ -167,7 +167,7 @@ impl Watch {
         &self,
         kind: LessonKind,
         trust: LessonTrust,
-        said: Said,
+        said: &Said,
         place: Place<'_>,
         lessons: &mut Lessons,
     ) {
@@ -204,7 +204,7 @@ pub(super) struct Place<'a> {
 pub(super) fn add(
     kind: LessonKind,
     trust: LessonTrust,
-    said: Said,
+    said: &Said,
     context: Option<String>,
     session: Option<String>,
     place: Place<'_>,

@@ -3,7 +3,7 @@
 //! "No" alone is not enough: people say it to be polite, and to answer a question. What follows has to
 //! tell what is right.
 
-use super::super::sentence::{Sentence, after, has_any, words};
+use super::super::sentence::{Sentence, after, has_any};
 use super::house::{is_house_rule, is_put_right};
 use super::order::{clauses, first_word, has_words, is_clear_order, is_order, is_settling};
 use super::phrases::{
@@ -53,8 +53,7 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
                 return Some(told(sentences, at, offset(sentence, rest)));
             }
             Opening::No(_) => is_opened = is_opened || !before.is_open(),
-            Opening::Weak(_) => {}
-            Opening::None => {}
+            Opening::Weak(_) | Opening::None => {}
         }
         if is_hedged(sentence) || is_settling(meant) {
             continue;

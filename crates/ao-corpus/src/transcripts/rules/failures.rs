@@ -215,7 +215,7 @@ fn error_of(output: &str) -> String {
         let lower = line.to_lowercase();
         ERRORS.iter().any(|word| lower.contains(word))
     };
-    let line = lines().find(has_error).or_else(|| lines().last()).unwrap_or("");
+    let line = lines().find(has_error).or_else(|| lines().next_back()).unwrap_or("");
     let plain: String =
         line.chars().filter(|c| !c.is_control()).map(|c| if c == '`' { '\'' } else { c }).collect();
     cut(&plain, ERROR_CHARS_MAX)
