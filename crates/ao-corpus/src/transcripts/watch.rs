@@ -18,6 +18,9 @@ const REMEMBERED_BYTES_MAX: usize = 2000;
 const CONTEXT_CHARS_MAX: usize = 200;
 /// Of what an agent says so much is looked through.
 const AGENT_BYTES_MAX: usize = 32 * 1024;
+/// Without one of these an agent tells of no decision.
+const DECIDING: [&str; 8] =
+    ["ecide", "ecision", "chose", "opted", "picked", "settled", "go with", "going with"];
 /// A claim with fewer letters says nothing.
 const CLAIM_CHARS_MIN: usize = 12;
 
@@ -150,7 +153,9 @@ impl Watch {
         if text.trim().is_empty() {
             return;
         }
-        if text.len() <= AGENT_BYTES_MAX {
+        // Most of what agents say decides nothing, and need not be cut into sentences.
+        let may_decide = DECIDING.iter().any(|word| text.contains(word));
+        if may_decide && text.len() <= AGENT_BYTES_MAX {
             let own = own_words(&text).unwrap_or_default();
             if let Some(said) = decision::of_agent(&sentences(&own)) {
                 if (place.scene.is_secret)(&text) {
