@@ -2,7 +2,7 @@
 //! is written, locked or asked.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ao_contract::{ChangeStatus, CloseLoop, Defrag, Harvest, Receipt, RunStatus, Settled, Signals};
@@ -137,21 +137,7 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
     let rescues = crate::budget::read(&state)?.remaining;
     let outside = Arc::new(Outside::unkept(clock));
     let progress = Progress::new("", &state, settings.run_timeout, (clock, Arc::clone(&outside)));
-    let (baseline, began) = (OnceLock::new(), OnceLock::new());
-    let (offered, memo) = (OnceLock::new(), Mutex::default());
-    let work = Work {
-        door,
-        root,
-        agents,
-        settings,
-        clock,
-        outside,
-        progress,
-        baseline,
-        offered,
-        memo,
-        began,
-    };
+    let work = Work::new((door, root, agents), settings, (clock, outside, progress));
     let proposal = propose(&work)
         .map_err(|failed| format!("{} would fail: {}", failed.stage.name(), failed.why))?;
     if let Some(Began { entries, pending, harvest_entries, drafts, transcripts, .. }) =

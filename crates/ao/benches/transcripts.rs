@@ -56,7 +56,7 @@ fn main() {
             lines += u64::from(value.is_object());
         }
     }
-    let cpu = used(UsageWho::RUSAGE_SELF) - before;
+    let cpu = used(UsageWho::RUSAGE_SELF).saturating_sub(before);
     println!(
         "{:<24} {:>8.2?} of CPU, {:>8.2?} of wall time, {lines} lines",
         "serde_json, every line",
@@ -71,7 +71,7 @@ fn run(what: &str, home: &Path, repo: &Path) {
     command.env_clear().env("HOME", home).arg("-C").arg(repo).args(["--json", "signals"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let cpu = used(UsageWho::RUSAGE_CHILDREN) - before;
+    let cpu = used(UsageWho::RUSAGE_CHILDREN).saturating_sub(before);
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let sum = |key: &str| -> u64 {
         told["sources"].as_array().unwrap().iter().filter_map(|source| source[key].as_u64()).sum()

@@ -129,14 +129,12 @@ fn command(value: &Value) -> Option<String> {
 
 /// The first file that a patch changes.
 fn patched(patch: &str) -> Option<Event> {
-    let of = |line: &str| {
+    let named = |line: &str| {
         let line = line.trim();
-        let path = line
-            .strip_prefix("*** Update File: ")
-            .or_else(|| line.strip_prefix("*** Add File: "))?;
-        Some(Event::Edit(path.to_owned()))
+        let changed = line.strip_prefix("*** Update File: ");
+        changed.or_else(|| line.strip_prefix("*** Add File: ")).map(str::to_owned)
     };
-    patch.lines().find_map(of)
+    patch.lines().find_map(named).map(Event::Edit)
 }
 
 fn outcome(output: &Value) -> Outcome {

@@ -90,7 +90,7 @@ pub(super) fn list(root: &Root, own: &Own) -> List {
 
 fn claude(root: &Root, own: &Own, list: &mut List) {
     for project in folders(&root.folder.join("projects"), list) {
-        add(root, &project, Form::Lines, &|name| name.ends_with(".jsonl"), None, list);
+        add(root, &project, Form::Lines, &|name| has_ending(name, "jsonl"), None, list);
         let slug = name_of(&project);
         // Two paths can have one slug: what the sessions beside it say decides, if there are any.
         let is_own = own.is_slug(&slug);
@@ -98,7 +98,7 @@ fn claude(root: &Root, own: &Own, list: &mut List) {
             root,
             &project.join("memory"),
             Form::Memory,
-            &|name| name.ends_with(".md"),
+            &|name| has_ending(name, "md"),
             Some(is_own),
             list,
         );
@@ -106,7 +106,7 @@ fn claude(root: &Root, own: &Own, list: &mut List) {
 }
 
 fn codex(root: &Root, list: &mut List) {
-    let is_session = |name: &str| name.starts_with("rollout-") && name.ends_with(".jsonl");
+    let is_session = |name: &str| name.starts_with("rollout-") && has_ending(name, "jsonl");
     for year in folders(&root.folder.join("sessions"), list) {
         for month in folders(&year, list) {
             for day in folders(&month, list) {
@@ -116,9 +116,9 @@ fn codex(root: &Root, list: &mut List) {
     }
     add(root, &root.folder.join("archived_sessions"), Form::Lines, &is_session, None, list);
     let memories = root.folder.join("memories");
-    add(root, &memories, Form::Memory, &|name| name.ends_with(".md"), None, list);
+    add(root, &memories, Form::Memory, &|name| has_ending(name, "md"), None, list);
     for inner in folders(&memories, list) {
-        add(root, &inner, Form::Memory, &|name| name.ends_with(".md"), None, list);
+        add(root, &inner, Form::Memory, &|name| has_ending(name, "md"), None, list);
     }
 }
 
@@ -127,9 +127,14 @@ fn gemini(root: &Root, own: &Own, list: &mut List) {
         let is_own = own.is_hash(&name_of(&project))
             || small_text(&project.join(PROJECT_ROOT)).is_some_and(|path| own.holds(path.trim()));
         let chats = project.join("chats");
-        add(root, &chats, Form::Object, &|name| name.ends_with(".json"), Some(is_own), list);
-        add(root, &chats, Form::Lines, &|name| name.ends_with(".jsonl"), Some(is_own), list);
+        add(root, &chats, Form::Object, &|name| has_ending(name, "json"), Some(is_own), list);
+        add(root, &chats, Form::Lines, &|name| has_ending(name, "jsonl"), Some(is_own), list);
     }
+}
+
+/// By the very letters: no program writes them otherwise.
+fn has_ending(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == ending)
 }
 
 fn name_of(path: &Path) -> String {

@@ -77,7 +77,7 @@ pub(super) fn lessons(
             lessons.secret += 1;
             continue;
         }
-        add(LessonKind::Memory, Trust::Model, Said { claim, title }, None, None, place, lessons);
+        add(LessonKind::Memory, Trust::Model, &Said { claim, title }, None, None, place, lessons);
     }
 }
 

@@ -126,15 +126,13 @@ fn session(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Result<
         let same = ends_of(file, kept.read).ok();
         kept.whose == Whose::Own && same == Some((kept.head.clone(), kept.tail.clone()))
     };
-    let mut kept = match known.cloned().filter(|kept| is_known(&mut file, kept)) {
-        Some(kept) => Kept { stamp: listed.stamp, ..kept },
-        None => {
-            let whose = match listed.is_own {
-                Some(true) => Whose::Own,
-                _ => whose(&mut file, listed.maker, around.own).map_err(failed)?,
-            };
-            fresh(listed, whose)
-        }
+    let known = known.cloned().filter(|kept| is_known(&mut file, kept));
+    let mut kept = if let Some(kept) = known {
+        Kept { stamp: listed.stamp, ..kept }
+    } else if listed.is_own == Some(true) {
+        fresh(listed, Whose::Own)
+    } else {
+        fresh(listed, whose(&mut file, listed.maker, around.own).map_err(failed)?)
     };
     if kept.whose != Whose::Own {
         return Ok(Looked { kept, bytes: 0 });

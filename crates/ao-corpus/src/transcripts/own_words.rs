@@ -56,7 +56,7 @@ pub(super) fn own_words(turn: &str) -> Option<String> {
     let own = own.trim();
     let is_long = own.chars().count() > OWN_CHARS_MAX || own.lines().count() > OWN_LINES_MAX;
     let own = if is_long { own.split("\n\n").next().unwrap_or("") } else { own }.trim();
-    let is_fit = !own.is_empty() && !(is_long && own.chars().count() > FIRST_CHARS_MAX);
+    let is_fit = !own.is_empty() && (!is_long || own.chars().count() <= FIRST_CHARS_MAX);
     is_fit.then(|| own.replace(['\u{2019}', '\u{2018}'], "'"))
 }
 
@@ -73,15 +73,12 @@ fn without_blocks(text: &str) -> String {
             .collect();
         let end = format!("</{name}");
         let is_name = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        match block.find(&end).filter(|_| is_name) {
-            Some(end) => {
-                let tail = &block[end..];
-                rest = tail.find('>').map_or("", |close| &tail[close + 1..]);
-            }
-            None => {
-                kept.push('<');
-                rest = &block[1..];
-            }
+        if let Some(end) = block.find(&end).filter(|_| is_name) {
+            let tail = &block[end..];
+            rest = tail.find('>').map_or("", |close| &tail[close + 1..]);
+        } else {
+            kept.push('<');
+            rest = &block[1..];
         }
     }
     kept.push_str(rest);

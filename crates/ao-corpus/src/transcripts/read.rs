@@ -128,13 +128,11 @@ fn look_at(files: &[Listed], asked: Asked<'_>, memo: &Memo) -> Vec<(Kept, Option
     let around = Around { own: asked.own, is_secret: asked.is_secret };
     in_parallel(files, |file| {
         let known = memo.files.get(&file.shown);
-        match known.filter(|kept| is_as_it_was(file, kept)) {
-            Some(kept) => (kept.clone(), None),
-            None => {
-                let Looked { kept, bytes } = look(file, known, around);
-                (kept, Some(bytes))
-            }
+        if let Some(kept) = known.filter(|kept| is_as_it_was(file, kept)) {
+            return (kept.clone(), None);
         }
+        let Looked { kept, bytes } = look(file, known, around);
+        (kept, Some(bytes))
     })
 }
 

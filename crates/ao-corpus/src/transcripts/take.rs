@@ -1,6 +1,7 @@
 //! Lessons as pending learnings, each once.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use ao_contract::{
     ChangeStatus, Extra, LeftAlone, Lesson, NightTranscripts, SchemaVersion, Signals, Taken,
@@ -213,14 +214,10 @@ fn hashes(value: &Value, known: &mut BTreeSet<String>) {
 fn draft(lesson: &Lesson, date: Date, newest: Date) -> Result<Document, String> {
     let mut body = format!("# {}\n\n{}\n", lesson.title, lesson.claim);
     if let Some(context) = &lesson.context {
-        body.push_str(&format!("\n## Context\n\n{context}\n"));
+        let _ = write!(body, "\n## Context\n\n{context}\n");
     }
-    body.push_str(&format!(
-        "\n## Source\n\nA {} in `{}`, line {}.\n",
-        lesson.kind.name(),
-        lesson.file,
-        lesson.line
-    ));
+    let (kind, file, line) = (lesson.kind.name(), &lesson.file, lesson.line);
+    let _ = write!(body, "\n## Source\n\nA {kind} in `{file}`, line {line}.\n");
     let empty = Document::parse(Form::Markdown, body.into_bytes())?;
     let mut draft = empty.draft();
     draft

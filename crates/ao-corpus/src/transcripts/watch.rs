@@ -18,6 +18,9 @@ const REMEMBERED_BYTES_MAX: usize = 2000;
 const CONTEXT_CHARS_MAX: usize = 200;
 /// Of what an agent says so much is looked through.
 const AGENT_BYTES_MAX: usize = 32 * 1024;
+/// Without one of these an agent tells of no decision.
+const DECIDING: [&str; 8] =
+    ["ecide", "ecision", "chose", "opted", "picked", "settled", "go with", "going with"];
 /// A claim with fewer letters says nothing.
 const CLAIM_CHARS_MIN: usize = 12;
 
@@ -96,7 +99,7 @@ impl Watch {
             }
             Event::Outcome { id, result } => {
                 if let Some((kind, said)) = self.failures.ended(&id, &result, scene.is_secret) {
-                    self.learn(kind, Trust::Tool, said, place, lessons);
+                    self.learn(kind, Trust::Tool, &said, place, lessons);
                 }
             }
         }
@@ -137,7 +140,7 @@ impl Watch {
                 let both = [(LessonKind::Correction, found.0), (LessonKind::Decision, found.1)];
                 for (kind, said) in both {
                     let Some(said) = said else { continue };
-                    self.learn(kind, Trust::User, said, place, lessons);
+                    self.learn(kind, Trust::User, &said, place, lessons);
                 }
             }
         }
@@ -150,13 +153,15 @@ impl Watch {
         if text.trim().is_empty() {
             return;
         }
-        if text.len() <= AGENT_BYTES_MAX {
+        // Most of what agents say decides nothing, and need not be cut into sentences.
+        let may_decide = DECIDING.iter().any(|word| text.contains(word));
+        if may_decide && text.len() <= AGENT_BYTES_MAX {
             let own = own_words(&text).unwrap_or_default();
             if let Some(said) = decision::of_agent(&sentences(&own)) {
                 if (place.scene.is_secret)(&text) {
                     lessons.secret += 1;
                 } else {
-                    self.learn(LessonKind::Decision, Trust::Model, said, place, lessons);
+                    self.learn(LessonKind::Decision, Trust::Model, &said, place, lessons);
                 }
             }
         }
@@ -167,7 +172,7 @@ impl Watch {
         &self,
         kind: LessonKind,
         trust: Trust,
-        said: Said,
+        said: &Said,
         place: Place<'_>,
         lessons: &mut Lessons,
     ) {
@@ -204,7 +209,7 @@ pub(super) struct Place<'a> {
 pub(super) fn add(
     kind: LessonKind,
     trust: Trust,
-    said: Said,
+    said: &Said,
     context: Option<String>,
     session: Option<String>,
     place: Place<'_>,

@@ -70,8 +70,11 @@ impl Own {
     pub(super) fn is_hash(&self, hash: &str) -> bool {
         self.roots.iter().any(|root| {
             let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            hex == hash
+            let pairs = hash.as_bytes().chunks(2).map(|pair| {
+                let text = std::str::from_utf8(pair).ok()?;
+                u8::from_str_radix(text, 16).ok()
+            });
+            hash.len() == digest.len() * 2 && pairs.eq(digest.iter().map(|byte| Some(*byte)))
         })
     }
 }

@@ -65,6 +65,29 @@ pub(crate) struct Began {
 }
 
 impl Work {
+    /// With nothing found out yet.
+    pub(crate) fn new(
+        (door, root, agents): (Door<Disk>, PathBuf, PathBuf),
+        settings: Settings,
+        (clock, outside, progress): (Clock, Arc<Outside>, Progress),
+    ) -> Self {
+        let (baseline, offered, began) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let memo = Mutex::default();
+        Self {
+            door,
+            root,
+            agents,
+            settings,
+            clock,
+            outside,
+            progress,
+            baseline,
+            offered,
+            memo,
+            began,
+        }
+    }
+
     pub(crate) fn place(&self) -> Place<'_> {
         Place { root: &self.root, agents: &self.agents, outside: Some(&self.outside) }
     }

@@ -1,5 +1,6 @@
 //! The record of an iteration: what was taken in, changed and measured, and how it ended.
 
+use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -207,7 +208,7 @@ fn transcripts(source: &TranscriptSource) -> Value {
         (source.left.len() as u64, "left alone"),
     ] {
         if count > 0 {
-            note.push_str(&format!(", {count} {what}"));
+            let _ = write!(note, ", {count} {what}");
         }
     }
     let mut told = json!(source);

@@ -19,8 +19,8 @@ mod unchanged;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use ao_contract::{
@@ -250,20 +250,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         plan::go_on(&mut summary, before);
     }
     let inputs = began_with(&settings, council.as_ref());
-    let (baseline, began_on) = (OnceLock::new(), OnceLock::new());
-    let work = Work {
-        door,
-        root,
-        agents,
-        settings,
-        clock,
-        outside,
-        progress,
-        baseline,
-        offered: OnceLock::new(),
-        memo: Mutex::default(),
-        began: began_on,
-    };
+    let work = Work::new((door, root, agents), settings, (clock, outside, progress));
     let mut run = Run {
         work: Arc::new(work),
         output,

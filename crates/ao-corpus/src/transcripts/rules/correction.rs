@@ -53,8 +53,7 @@ pub(in super::super) fn find(sentences: &[Sentence<'_>], before: Before<'_>) -> 
                 return Some(told(sentences, at, offset(sentence, rest)));
             }
             Opening::No(_) => is_opened = is_opened || !before.is_open(),
-            Opening::Weak(_) => {}
-            Opening::None => {}
+            Opening::Weak(_) | Opening::None => {}
         }
         if is_hedged(sentence) || is_settling(meant) {
             continue;

@@ -1,5 +1,7 @@
 //! Decisions: what is to be from now on, and who said so.
 
+use std::fmt::Write as _;
+
 use super::super::sentence::{Sentence, after, has_any, words};
 use super::{Before, Said, is_hedged, offset, told};
 
@@ -128,10 +130,8 @@ fn chosen(sentences: &[Sentence<'_>], before: Before<'_>) -> Option<Said> {
         return None;
     }
     let mut said = told(sentences, 0, offset(first, first.meant()));
-    said.claim.push_str(&format!(
-        " (It was asked: \u{201c}{}\u{201d})",
-        super::super::sentence::cut(question.text, QUESTION_CHARS_MAX)
-    ));
+    let question = super::super::sentence::cut(question.text, QUESTION_CHARS_MAX);
+    let _ = write!(said.claim, " (It was asked: \u{201c}{question}\u{201d})");
     Some(said)
 }
 

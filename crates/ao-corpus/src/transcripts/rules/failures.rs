@@ -107,20 +107,19 @@ impl Failures {
     ) -> Option<(LessonKind, Said)> {
         let at = self.open.iter().position(|(open, _)| open == id)?;
         let (_, command) = self.open.remove(at);
-        if is_secret(&command) {
-            return None;
-        }
         for failed in &mut self.failed {
             failed.since += 1;
         }
         self.failed.retain(|failed| failed.since <= SINCE_MAX);
         match result {
             Outcome::Unknown => None,
+            Outcome::Failed(_) if is_secret(&command) => None,
             Outcome::Failed(output) => {
                 let error = if is_secret(output) { String::new() } else { error_of(output) };
                 self.fail(command, error);
                 None
             }
+            // What comes of it is looked through when it becomes a lesson.
             Outcome::Worked => self.work(&command),
         }
     }
@@ -215,7 +214,7 @@ fn error_of(output: &str) -> String {
         let lower = line.to_lowercase();
         ERRORS.iter().any(|word| lower.contains(word))
     };
-    let line = lines().find(has_error).or_else(|| lines().last()).unwrap_or("");
+    let line = lines().find(has_error).or_else(|| lines().next_back()).unwrap_or("");
     let plain: String =
         line.chars().filter(|c| !c.is_control()).map(|c| if c == '`' { '\'' } else { c }).collect();
     cut(&plain, ERROR_CHARS_MAX)

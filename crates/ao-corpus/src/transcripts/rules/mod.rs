@@ -20,6 +20,7 @@ pub(super) struct Said {
 
 /// What was going on when a person spoke.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Before<'a> {
     /// Whether the agent had done or said anything.
     pub(super) has_agent: bool,

@@ -36,8 +36,9 @@ pub(super) fn has_words(text: &str, min: usize) -> bool {
 
 /// An order that is one wherever it stands.
 pub(super) fn is_clear_order(part: &str) -> bool {
+    const CLEAR: &str = "use put take call pass move keep remove delete drop add wrap read write set \
+        return store run make open go replace rename switch split pin";
     let first = first_word(part);
-    const CLEAR: &str = "use put take call pass move keep remove delete drop add wrap read write set return store run make open go replace rename switch split pin";
     CLEAR.split_whitespace().any(|verb| verb == first) && has_words(part, 2)
 }
 
