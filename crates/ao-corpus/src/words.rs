@@ -3,7 +3,7 @@
 //! One tokenizer for everything: what is indexed, asked, probed and compared. The result depends
 //! on nothing but the text: no locale, no dictionary on the machine.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
@@ -14,9 +14,6 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Longer runs are keys, hashes of blobs or noise; nobody asks for them by heart.
 const WORD_BYTES_MAX: usize = 64;
-
-/// More room than this is not kept from one text to the next.
-const ROOM_BYTES_MAX: usize = 64 * 1024;
 
 /// So many stems a thread remembers; a corpus of another vocabulary only costs time.
 const STEMS_MAX: usize = 1 << 15;
@@ -72,8 +69,6 @@ impl Hasher for Quick {
 
 thread_local! {
     static STEMMER: Stemmer = Stemmer::create(Algorithm::English);
-    /// Texts come by the ten thousand, most of them a sentence long: each is lowered in the room of the one before.
-    static ROOM: Cell<String> = const { Cell::new(String::new()) };
     /// Texts repeat their words, and stemming one is dear.
     static STEMS: RefCell<HashMap<Box<str>, Box<str>, Quickly>> = RefCell::default();
 }
@@ -126,10 +121,7 @@ pub fn stems(text: &str) -> Vec<String> {
 }
 
 fn ascii_words(text: &str, each: &mut impl FnMut(&str)) {
-    let mut lower = ROOM.take();
-    lower.clear();
-    lower.push_str(text);
-    lower.make_ascii_lowercase();
+    let lower = text.to_ascii_lowercase();
     let bytes = lower.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -146,9 +138,6 @@ fn ascii_words(text: &str, each: &mut impl FnMut(&str)) {
         } else {
             each(&lower[start..at.min(start + WORD_BYTES_MAX)]);
         }
-    }
-    if lower.capacity() <= ROOM_BYTES_MAX {
-        ROOM.set(lower);
     }
 }
 

@@ -84,8 +84,6 @@ pub struct Tonight {
     pub defrag: Option<Defrag>,
     pub closing: Option<CloseLoop>,
     pub harvest: Option<Harvest>,
-    /// How many contradictions would be put to a person.
-    pub contradictions: Option<u64>,
     pub signals: Option<Signals>,
     /// Whether more waits to be harvested than one iteration takes.
     pub has_more: bool,
@@ -120,7 +118,6 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         defrag: None,
         closing: None,
         harvest: None,
-        contradictions: None,
         signals: None,
         has_more: false,
         estimate: None,
@@ -130,7 +127,6 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         counts.entries = run.and_then(|run| run.inputs.entries);
         counts.pending = Some(kept.close_loop.pending.len() as u64);
         told.estimate = estimate(&past, &|receipt| receipt.work.unchanged_since.is_some());
-        told.contradictions = kept.contradictions.map(|found| found.open);
         told.unchanged_since = Some(kept.run_id);
         return Ok(Tonight { counts, ..told });
     }
@@ -166,8 +162,6 @@ pub fn tonight(evening: Evening<'_>) -> Result<Tonight, String> {
         told.harvest.as_ref().is_some_and(|harvest| harvest.harvested.len() >= HARVESTED_MAX);
     told.closing = Some(proposal.closing.report(status, None));
     told.edits = proposal.edits().to_vec();
-    let found = crate::run::contradictions(&work.agents, &proposal.corpus, &told.edits)?;
-    told.contradictions = Some(found.open);
     told.defrag = Some(proposal.plan.report);
     Ok(Tonight { counts, ..told })
 }

@@ -55,7 +55,8 @@ pub fn brief(
     let mut page = Page::new(goal, tokens_max.saturating_mul(TOKEN_BYTES));
     page.missing(&missing);
     page.disputed(&disputed);
-    page.fill(found.iter().map(|(entry, _)| lines_of(entry, &question, &disputed)).collect());
+    let entries = found.iter().map(|(entry, _)| lines_of(entry, &question, &disputed));
+    page.fill(&entries.collect::<Vec<_>>());
     let lines = page.lines();
     let quoted: BTreeSet<String> =
         lines.iter().flat_map(|line| crate::words::stems(&line.text)).collect();

@@ -40,7 +40,7 @@ impl Page {
 
     /// One line that is not a quotation; `false` where there is no room for it.
     pub(super) fn tell(&mut self, line: &str) -> bool {
-        let is_fit = self.aside.len() + line.len() + 1 <= self.aside_room;
+        let is_fit = self.aside.len() + line.len() < self.aside_room;
         if is_fit {
             self.aside.push_str(line);
             self.aside.push('\n');
@@ -88,7 +88,7 @@ impl Page {
     }
 
     /// The best line of each entry, then the second of each, as long as there is room.
-    pub(super) fn fill(&mut self, entries: Vec<Vec<BriefLine>>) {
+    pub(super) fn fill(&mut self, entries: &[Vec<BriefLine>]) {
         self.kept = entries.iter().map(|_| Vec::new()).collect();
         let rounds = entries.iter().map(Vec::len).max().unwrap_or(0);
         let mut told = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! What of a text is compared: the set of its stems, and the set of its pairs of neighbouring stems.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::RefCell;
 
 use crate::words;
 
@@ -90,26 +90,14 @@ fn pair(first: u32, second: u32) -> u32 {
     mix((u64::from(first) << 32) | u64::from(second)) as u32
 }
 
-/// Hashes of words and of their stems, for all threads. Stemming is the dearest step, and texts repeat their words.
-static MEMORY: [Slot; MEMORY_SLOTS] = [const { Slot::EMPTY }; MEMORY_SLOTS];
-
-/// A word that was met. Threads write as they like: the two halves belong together only if `check` says so, and
-/// what does not is looked up again.
-struct Slot {
-    /// The word's hash, crossed with the stem's and with what kind of a word it is.
-    check: AtomicU64,
-    stem: AtomicU64,
+thread_local! {
+    /// Hashes of words and of their stems. Stemming is the dearest step, and texts repeat their words.
+    static MEMORY: RefCell<Vec<Known>> = RefCell::new(vec![Known::default(); MEMORY_SLOTS]);
 }
 
-impl Slot {
-    const EMPTY: Self = Self { check: AtomicU64::new(0), stem: AtomicU64::new(0) };
-}
-
-/// Crossed into the check of a word that says nothing by itself.
-const STOP_MARK: u64 = 0x5555_5555_5555_5555;
-
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Known {
+    word: u64,
     stem: u64,
     is_stop: bool,
 }
@@ -117,18 +105,14 @@ struct Known {
 #[expect(clippy::cast_possible_truncation, reason = "the low bits choose the slot")]
 fn known(word: &str) -> Known {
     let key = hash(word.as_bytes());
-    let slot = &MEMORY[key as usize % MEMORY_SLOTS];
-    let stem = slot.stem.load(Ordering::Relaxed);
-    let check = slot.check.load(Ordering::Relaxed) ^ stem;
-    if stem != 0 && (check == key || check == key ^ STOP_MARK) {
-        return Known { stem, is_stop: check != key };
-    }
-    let stem = hash(words::stem(word).as_bytes());
-    let is_stop = words::is_stop_word(word);
-    let mark = if is_stop { STOP_MARK } else { 0 };
-    slot.stem.store(stem, Ordering::Relaxed);
-    slot.check.store(key ^ stem ^ mark, Ordering::Relaxed);
-    Known { stem, is_stop }
+    MEMORY.with_borrow_mut(|memory| {
+        let slot = &mut memory[key as usize % MEMORY_SLOTS];
+        if slot.word != key {
+            let stem = hash(words::stem(word).as_bytes());
+            *slot = Known { word: key, stem, is_stop: words::is_stop_word(word) };
+        }
+        *slot
+    })
 }
 
 /// The hash of a word's stem.

@@ -31,8 +31,6 @@ pub(crate) struct Proposal {
     pub(crate) ingested: Ingested,
     pub(crate) closing: Closing,
     pub(crate) plan: Plan,
-    /// What it was made for.
-    pub(crate) corpus: Arc<Corpus>,
     /// What the door would not have changed, which was left out.
     pub(crate) fixed: Fixed,
     /// `None` where there is nothing to do, and so nothing to measure.
@@ -88,9 +86,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
         }
         let refused = refused(&work.door, &plan, &prior)?;
         if refused.is_empty() {
-            let corpus_of = Arc::clone(&all);
-            let mut proposal =
-                Proposal { ingested, closing, plan, corpus: corpus_of, fixed, measured: None };
+            let mut proposal = Proposal { ingested, closing, plan, fixed, measured: None };
             if !proposal.plan.edits.is_empty() {
                 progress.stage(RunStage::Measure, "measuring the corpus before and after");
                 proposal.measured = Some(measured(work, (&all, &corpus), &proposal)?);

@@ -41,7 +41,6 @@ use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::{Key, Looked};
 pub(crate) use plan::step_names;
-pub(crate) use steps::contradictions;
 
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;

@@ -318,7 +318,7 @@ fn healthy(work: &Work, known: Option<Measured>, shown: &[Edit]) -> Result<Healt
 }
 
 /// What contradicts itself once these edits are made. Nothing is decided: that is for a person to do.
-pub(crate) fn contradictions(
+fn contradictions(
     agents: &Path,
     corpus: &Corpus,
     edits: &[Edit],

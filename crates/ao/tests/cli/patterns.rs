@@ -1,6 +1,7 @@
 //! Patterns: what learnings of several sessions say alike, compiled into pages.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
@@ -42,12 +43,14 @@ fn groups() -> Vec<Group> {
         number += 1;
         let mut header = String::new();
         if !own.contains("date:") {
-            header += &format!("date: 2026-04-{:02}\n", 1 + number % 28);
+            let _ = writeln!(header, "date: 2026-04-{:02}", 1 + number % 28);
         }
         if !own.contains("source_session:") && !own.contains("date:") {
-            header += &format!("source_session: s-{number}\n");
+            let _ = writeln!(header, "source_session: s-{number}");
         }
-        header += &own.split(';').map(|line| format!("{}\n", line.trim())).collect::<String>();
+        for line in own.split(';') {
+            let _ = writeln!(header, "{}", line.trim());
+        }
         let body = parts[1].replace("\\n", "\n");
         let text = format!("---\n{}\n---\n# {}\n\n{body}\n", header.trim(), parts[0]);
         let group = groups.last_mut().unwrap();

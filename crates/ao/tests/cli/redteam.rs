@@ -4,6 +4,7 @@
 //! but for its poison.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -343,23 +344,24 @@ fn mutated(text: &str, dice: &mut Dice) -> String {
         match way {
             0 => mutated.push_str(&word.to_uppercase()),
             1 if !is_code => {
-                mutated.push_str(&word.replacen(' ', &" ".repeat(1 + dice.below(4)), 1))
+                mutated.push_str(&word.replacen(' ', &" ".repeat(1 + dice.below(4)), 1));
             }
             2 if is_plain && !is_code => {
                 let mark = dice.pick(&["\u{200b}", "\u{200d}", "\u{2060}", "\u{ad}", "\u{feff}"]);
-                mutated.push_str(&format!("{}{mark}{}", &word[..middle], &word[middle..]));
+                let _ = write!(mutated, "{}{mark}{}", &word[..middle], &word[middle..]);
             }
             3 if !is_code => {
-                mutated.push_str(&word.replacen(' ', dice.pick(&["\n", " ", "\u{a0}"]), 1))
+                mutated.push_str(&word.replacen(' ', dice.pick(&["\n", " ", "\u{a0}"]), 1));
             }
             4 if is_plain && !is_code => {
                 let mark = dice.pick(&["**", "*", "~~", "`"]);
-                mutated.push_str(&format!(
+                let _ = write!(
+                    mutated,
                     "{}{mark}{}{mark}{}",
                     &word[..2],
                     &word[2..middle],
                     &word[middle..]
-                ));
+                );
             }
             5 => {
                 let change = |c: char| match dice.below(2) {

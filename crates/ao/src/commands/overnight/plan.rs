@@ -150,7 +150,6 @@ fn fields(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> Value
         },
         "unchanged_since": told.unchanged_since,
         "first_iteration": { "fate": fate, "why": why, "edits": told.edits.len() },
-        "contradictions": told.contradictions,
         "more_to_harvest": told.has_more,
         "waiting": told.closing.as_ref().map(for_person),
         "poisoned": told.harvest.as_ref().map(|harvest| &harvest.poisoned),
@@ -268,10 +267,6 @@ fn text(told: &Tonight, runners: &[Asked<'_>], run_timeout: Duration) -> String 
             );
         }
         None => loop_text(told, &mut text),
-    }
-    if let Some(open) = told.contradictions.filter(|open| *open > 0) {
-        let cards = counted(open, "contradiction", "contradictions");
-        let _ = writeln!(text, "  to you    {cards} to rule about: `ao rule`");
     }
     let _ = writeln!(text, "  then      {}", told.steps.join(", "));
     for one in runners {
