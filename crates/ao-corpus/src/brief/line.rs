@@ -9,7 +9,7 @@ use crate::corpus::Entry;
 use crate::document::sections;
 use crate::index::Question;
 use crate::passage::matched;
-use crate::pieces::{Shape, pieces};
+use crate::pieces::{Shape, item_mark, pieces};
 use crate::trust::warned;
 
 /// A longer one is cut.
@@ -17,7 +17,7 @@ const LINE_CHARS_MAX: usize = 400;
 /// More lines of one entry are no brief.
 const LINES_MAX: usize = 12;
 /// What stands under these headings is what an entry is for, whichever words it says it with.
-const RULES: [&str; 4] = ["rule", "apply", "learned", "fix"];
+const RULES: [&str; 3] = ["rule", "apply", "fix"];
 
 /// The best first.
 pub(super) fn lines_of(
@@ -37,20 +37,22 @@ pub(super) fn lines_of(
     let mut found = Vec::new();
     for piece in pieces(body) {
         let text = body[piece.span.clone()].trim();
-        if matches!(piece.shape, Shape::Heading) || text.is_empty() {
+        if matches!(piece.shape, Shape::Heading) || bare(text).is_empty() {
             continue;
         }
         let heading = heading_of(piece.section);
         let matches = matched(text, &stems).len();
         let is_rule = RULES.iter().any(|rule| heading.to_lowercase().contains(rule));
         if matches > 0 || is_rule {
-            let start = piece.span.start + body[piece.span].find(text).unwrap_or(0);
+            let told = bare(text);
+            let word = told.split_whitespace().next().unwrap_or_default();
+            let start = piece.span.start + body[piece.span].find(word).unwrap_or(0);
             found.push(((Reverse(matches), !is_rule, start), heading, text));
         }
     }
     found.sort_by_key(|(order, ..)| *order);
     let line = |((_, _, start), heading, text): ((_, _, usize), &str, &str)| BriefLine {
-        text: on_one_line(text),
+        text: on_one_line(&bare(text)),
         disputed: card_of(entry, text, disputed),
         trust: warned(entry),
         path: entry.path.clone(),
@@ -80,6 +82,19 @@ fn line_number(entry: &Entry, start: usize) -> u64 {
         return 1;
     };
     1 + memchr::memchr_iter(b'\n', &file[..before + start]).count() as u64
+}
+
+/// Without the marks of a list or a quotation, and without comments: those of a compiled page are for `ao`.
+fn bare(text: &str) -> String {
+    let mut told = String::new();
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        told.push_str(before);
+        rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    told.push_str(rest);
+    let told = told[item_mark(&told)..].trim_start_matches(['>', ' ', '\n']);
+    told.trim().to_owned()
 }
 
 fn joined(text: &str) -> String {
