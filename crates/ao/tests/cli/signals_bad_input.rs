@@ -158,6 +158,28 @@ fn broken_and_hostile_files_are_told_and_hurt_nobody() {
     assert!(!text.stdout.contains('\u{1b}'), "{text}");
 }
 
+/// Neither the cache nor a lesson holds what an agent says or runs at great length.
+#[test]
+fn what_an_agent_says_at_length_is_not_remembered() {
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    let long = "The lockfile is old. ".repeat(10_000);
+    let said = line(&root, "assistant", &json!([{ "type": "text", "text": long }]));
+    let ran = json!([{ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": format!("echo {long}") } }]);
+    let person = |text: &str| line(&root, "user", &json!(text));
+    let text = said.clone()
+        + &person(PNPM)
+        + &line(&root, "assistant", &ran)
+        + &person("no, never push to main, open a pull request");
+    sessions.claude("a.jsonl", &(text + &said));
+    let told = sessions.signals(&[]);
+    let taken = told["taken"].as_array().unwrap();
+    assert_eq!(taken.len(), 2, "{told:#}");
+    assert!(taken.iter().all(|one| one["lesson"]["context"].is_null()), "{told:#}");
+    let cache = sessions.night.repo.agents().join("ao/index/transcripts.json");
+    assert!(fs::metadata(cache).unwrap().len() < 10_000);
+}
+
 #[test]
 fn a_cache_that_is_damaged_is_read_over() {
     let sessions = Sessions::new();
