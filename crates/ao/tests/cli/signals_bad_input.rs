@@ -54,6 +54,9 @@ fn secrets_do_not_come_along() {
         + &ran("t2", &format!("{failing} -v"), "")
         + &ran("t3", "make login", &format!("error: unknown option for {VALUE}"))
         + &ran("t4", "make login all", "")
+        // Only the call that worked has it, and only the lesson would.
+        + &ran("t6", "curl --tok https://x.test/b", "error: unknown option")
+        + &ran("t7", &format!("curl --token {token} https://x.test/b"), "")
         + &line(
             &root,
             "assistant",
