@@ -1,5 +1,6 @@
 //! Sessions of Claude Code: a JSON object a line.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::json::{contains, has, strings};
@@ -55,7 +56,7 @@ pub(super) fn turns(
     if contains(line, b"\"tool_result\"") && !has(line, b"\"is_error\"", b"true") {
         let worked = |id: &str| Turn {
             line: number,
-            at: None,
+            at: timestamp(line),
             event: Event::Outcome { id: id.to_owned(), result: Outcome::Worked },
         };
         let ids = strings(line, b"\"tool_use_id\"").filter(|id| waits(id));
@@ -93,6 +94,15 @@ pub(super) fn turns(
     }
     turns.extend(events.into_iter().map(turn));
     Ok(turns)
+}
+
+/// When a line was written, with nothing else of it kept: what a tool printed may have such a key, too.
+fn timestamp(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Stamped {
+        timestamp: Option<String>,
+    }
+    serde_json::from_slice::<Stamped>(line).ok()?.timestamp
 }
 
 fn used(block: &Value) -> Option<Event> {

@@ -3,12 +3,16 @@
 //! Programs put much into a person's place: reminders, what hooks printed, commands with their output,
 //! summaries of earlier sessions. And people paste: logs, code, what others said.
 
+use std::collections::BTreeSet;
+
 /// More is pasted; only a first paragraph of its own counts then.
 const OWN_CHARS_MAX: usize = 1500;
 const OWN_LINES_MAX: usize = 15;
 const FIRST_CHARS_MAX: usize = 300;
 /// A turn of this size is not even looked through.
 const TURN_BYTES_MAX: usize = 256 * 1024;
+/// Who opens more names than this and closes none of them pastes; each of them is looked for to the end of the turn.
+const UNCLOSED_MAX: usize = 200;
 
 /// Turns that begin so are a program's.
 const MACHINE: [&str; 9] = [
@@ -46,7 +50,7 @@ pub(super) fn own_words(turn: &str) -> Option<String> {
     if turn.len() > TURN_BYTES_MAX {
         return None;
     }
-    let text = without_blocks(turn);
+    let text = without_blocks(turn)?;
     let text = text.trim();
     let start: String = text.chars().take(40).collect::<String>().to_lowercase();
     if text.is_empty() || MACHINE.iter().any(|machine| start.starts_with(machine)) {
@@ -60,29 +64,33 @@ pub(super) fn own_words(turn: &str) -> Option<String> {
     is_fit.then(|| own.replace(['\u{2019}', '\u{2018}'], "'"))
 }
 
-/// Without `<name>…</name>`, whatever the name.
-fn without_blocks(text: &str) -> String {
+/// Without `<name>…</name>`, whatever the name; `None` if too many of them are never closed.
+fn without_blocks(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut rest = text;
+    // What is not closed behind here is not closed behind any later place.
+    let mut unclosed = BTreeSet::new();
     while let Some(at) = rest.find('<') {
         let (before, block) = rest.split_at(at);
         kept.push_str(before);
-        let name: String = block[1..]
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-            .collect();
-        let end = format!("</{name}");
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let name = &block[1..];
+        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
         let is_name = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        if let Some(end) = block.find(&end).filter(|_| is_name) {
+        let is_open = is_name && !unclosed.contains(name);
+        if let Some(end) = is_open.then(|| block.find(&format!("</{name}"))).flatten() {
             let tail = &block[end..];
             rest = tail.find('>').map_or("", |close| &tail[close + 1..]);
-        } else {
-            kept.push('<');
-            rest = &block[1..];
+            continue;
         }
+        if is_open && unclosed.insert(name) && unclosed.len() > UNCLOSED_MAX {
+            return None;
+        }
+        kept.push('<');
+        rest = &block[1..];
     }
     kept.push_str(rest);
-    kept
+    Some(kept)
 }
 
 /// Without fenced code, quotes of others, indented lines and what programs print.
@@ -130,6 +138,16 @@ mod tests {
         let kept = own_words("no, use tabs\n<system-reminder>x</system-reminder>").unwrap();
         assert_eq!(kept, "no, use tabs");
         assert_eq!(own_words("a < b and c > d").unwrap(), "a < b and c > d");
+        // A name that nobody closes is looked for once, wherever it stands.
+        assert_eq!(own_words("a<br>b<br><b1>c</b1>d<br>").unwrap(), "a<br>b<br>d<br>");
+    }
+
+    #[test]
+    fn who_closes_nothing_pastes() {
+        let opened = |count: usize| (0..count).map(|n| format!("<n{n}.")).collect::<String>();
+        let own = format!("no, use tabs\n\n{}", opened(UNCLOSED_MAX));
+        assert!(own_words(&own).unwrap().starts_with("no, use tabs"));
+        assert_eq!(own_words(&format!("no, use tabs\n\n{}", opened(UNCLOSED_MAX + 1))), None);
     }
 
     #[test]

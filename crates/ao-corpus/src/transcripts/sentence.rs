@@ -72,14 +72,17 @@ fn end_of(text: &str) -> usize {
         let next = text[at + c.len_utf8()..].chars().next();
         let is_end =
             matches!(c, '.' | '!' | '?' | '\u{2026}') && next.is_none_or(char::is_whitespace);
-        let before =
-            text[..at].rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
-        let is_short = c == '.' && ABBREVIATIONS.contains(&before.to_lowercase().as_str());
-        if is_end && !is_code && !is_short {
+        if is_end && !is_code && !(c == '.' && is_abbreviated(&text[..at])) {
             return at + c.len_utf8();
         }
     }
     text.len()
+}
+
+/// Whether a text ends with what takes a full stop and goes on.
+fn is_abbreviated(text: &str) -> bool {
+    let last = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    ABBREVIATIONS.iter().any(|short| last.eq_ignore_ascii_case(short))
 }
 
 /// Small letters; what stands between ticks is `x`, what stands between quotes is gone.

@@ -16,7 +16,8 @@ use super::turn::{Event, Turn};
 /// Of a turn that is longer not all is remembered, and so nothing.
 const REMEMBERED_BYTES_MAX: usize = 2000;
 const CONTEXT_CHARS_MAX: usize = 200;
-/// Of what an agent says so much is looked through.
+/// What an agent says or runs at greater length is neither looked through nor remembered: every answer to
+/// it would be held against all of it.
 const AGENT_BYTES_MAX: usize = 32 * 1024;
 /// Without one of these an agent tells of no decision.
 const DECIDING: [&str; 8] =
@@ -90,7 +91,7 @@ impl Watch {
             Event::Command { id, text } => {
                 self.failures.begun(&id, &text);
                 self.has_agent = true;
-                self.ran = Some(text);
+                self.ran = Some(text).filter(|text| text.len() <= AGENT_BYTES_MAX);
                 self.said = None;
             }
             Event::Edit(path) => {
@@ -153,9 +154,13 @@ impl Watch {
         if text.trim().is_empty() {
             return;
         }
+        if text.len() > AGENT_BYTES_MAX {
+            (self.said, self.ran) = (None, None);
+            return;
+        }
         // Most of what agents say decides nothing, and need not be cut into sentences.
         let may_decide = DECIDING.iter().any(|word| text.contains(word));
-        if may_decide && text.len() <= AGENT_BYTES_MAX {
+        if may_decide {
             let own = own_words(&text).unwrap_or_default();
             if let Some(said) = decision::of_agent(&sentences(&own)) {
                 if (place.scene.is_secret)(&text) {

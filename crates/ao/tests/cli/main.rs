@@ -100,6 +100,7 @@ mod signals;
 mod signals_bad_input;
 mod signals_night;
 mod signals_set;
+mod signals_whose;
 mod travel;
 mod travel_bisect;
 mod travel_cache;

@@ -54,6 +54,9 @@ fn secrets_do_not_come_along() {
         + &ran("t2", &format!("{failing} -v"), "")
         + &ran("t3", "make login", &format!("error: unknown option for {VALUE}"))
         + &ran("t4", "make login all", "")
+        // Only the call that worked has it, and only the lesson would.
+        + &ran("t6", "curl --tok https://x.test/b", "error: unknown option")
+        + &ran("t7", &format!("curl --token {token} https://x.test/b"), "")
         + &line(
             &root,
             "assistant",
@@ -156,6 +159,28 @@ fn broken_and_hostile_files_are_told_and_hurt_nobody() {
     sessions.claude("\u{1b}[31mred.jsonl", &session(&root, "no, use vitest instead of jest here"));
     let text = sessions.run(&["signals"]).expect(0);
     assert!(!text.stdout.contains('\u{1b}'), "{text}");
+}
+
+/// Neither the cache nor a lesson holds what an agent says or runs at great length.
+#[test]
+fn what_an_agent_says_at_length_is_not_remembered() {
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    let long = "The lockfile is old. ".repeat(10_000);
+    let said = line(&root, "assistant", &json!([{ "type": "text", "text": long }]));
+    let ran = json!([{ "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": format!("echo {long}") } }]);
+    let person = |text: &str| line(&root, "user", &json!(text));
+    let text = said.clone()
+        + &person(PNPM)
+        + &line(&root, "assistant", &ran)
+        + &person("no, never push to main, open a pull request");
+    sessions.claude("a.jsonl", &(text + &said));
+    let told = sessions.signals(&[]);
+    let taken = told["taken"].as_array().unwrap();
+    assert_eq!(taken.len(), 2, "{told:#}");
+    assert!(taken.iter().all(|one| one["lesson"]["context"].is_null()), "{told:#}");
+    let cache = sessions.night.repo.agents().join("ao/index/transcripts.json");
+    assert!(fs::metadata(cache).unwrap().len() < 10_000);
 }
 
 #[test]

@@ -135,28 +135,57 @@ fn a_dry_night_keeps_nothing() {
     assert!(tree == sessions.night.repo.tree());
 }
 
-/// However old a session is, people have time to look at what came of it.
+/// A session in which a command was called in a wrong way, and then in the right one.
+fn misused(sessions: &Sessions) -> String {
+    let root = sessions.root();
+    let ran = |id: &str, command: &str, error: &str| {
+        let used = json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } }]);
+        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": error, "is_error": !error.is_empty() }]);
+        line(&root, "assistant", &used) + &line(&root, "user", &result)
+    };
+    ran("t1", "npm run test", "npm error Missing script: \"test\"")
+        + &ran("t2", "npm run test:unit", "")
+}
+
+/// However old a session is, people have time to look at what came of it. Then a person's own words are judged
+/// like what stands in the repository, for any program can write a transcript; and what a program said
+/// waits until somebody vouches for it.
 #[test]
 fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
     let sessions = Sessions::new();
-    let text = session(&sessions.root(), PNPM).replace("2026-03-01", "2026-01-01");
-    sessions.claude("a.jsonl", &text);
+    let old = |text: String| text.replace("2026-03-01", "2026-01-01");
+    sessions.claude("a.jsonl", &old(session(&sessions.root(), PNPM)));
+    sessions.claude("b.jsonl", &old(misused(&sessions)));
     sessions.spend(&[]);
-    let [path] = sessions.pending().try_into().unwrap();
-    assert!(path.contains("2026-01-01"), "{path}");
+    let taken = sessions.pending();
+    assert!(taken.len() == 2 && taken.iter().all(|path| path.contains("2026-01-01")), "{taken:?}");
     let tree = sessions.night.repo.tree();
     let again = sessions.spend(&["--full"]);
     assert_eq!(again["iterations"][0]["reduce"]["edits"], 0, "{again:#}");
     assert!(tree == sessions.night.repo.tree());
-    // Days later it is judged like any other, and keeps whose word it is.
+    // Days later they are judged like any other.
     let later = crate::night::learning(7).replacen("date: 2026-03", "date: 2026-04", 1);
     sessions.night.repo.write("learnings/2026-04-08-later.md", &later);
     let planned = plan(&sessions);
     let summary = sessions.spend(&[]);
     assert_eq!(planned["edits"], summary["iterations"][0]["reduce"]["changes"]);
+    let learned = |has: &str| {
+        let mut all = sessions.night.repo.tree().into_keys();
+        let path = all.find(|path| path.starts_with("learnings/2026-01-01") && path.contains(has));
+        path.map(|path| sessions.night.repo.read(&path))
+    };
+    let said = learned("pnpm").unwrap();
+    assert!(said.contains("trust: code\n") && said.contains("a.jsonl:3"), "{said}");
+    let [waits] = sessions.pending().try_into().unwrap();
+    assert!(sessions.night.repo.read(&waits).contains("trust: tool\n"), "{summary:#}");
+    assert_eq!(learned("npm-run"), None);
+    let held = summary["close_loop"]["pending"].as_array().unwrap();
+    let held = held.iter().find(|one| one["path"] == waits.as_str()).unwrap();
+    assert_eq!((&held["waits_for_person"], &held["trust"]), (&true.into(), &"tool".into()));
+    let vouch = ["trust", &waits, "--vouch", "--why", "I ran both", "--grace", "0s"];
+    sessions.run(&vouch).expect(0);
+    let summary = sessions.spend(&[]);
     assert_eq!(sessions.pending(), Vec::<String>::new(), "{summary:#}");
-    let mut all = sessions.night.repo.tree().into_keys();
-    let learned = all.find(|path| path.starts_with("learnings/2026-01-01")).unwrap();
-    let learned = sessions.night.repo.read(&learned);
-    assert!(learned.contains("trust: user") && learned.contains("a.jsonl:3"), "{learned}");
+    let vouched = learned("npm-run").unwrap();
+    assert!(vouched.contains("trust: user\n") && vouched.contains("b.jsonl:4"), "{vouched}");
 }

@@ -8,6 +8,9 @@ mod order;
 mod phrases;
 mod weight;
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::sentence::{Sentence, after, has_any};
 
 /// What a rule found: which sentence says it, and where in the turn it stands.
@@ -65,13 +68,19 @@ const COMMON: &str = "this that with from have what when then here there your th
     made uses used using done adde adds will woul shou coul plea were been some such each very even than like want know \
     about does didn isn't don't it's that's which where while after befo the you and for not can't has had are was its our all any one out way who how why may get got set new too yes let now see use add run put try can did say";
 
+/// Every beginning of these: all words of what an agent said are looked up, each time somebody answers.
+static COMMON_STARTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let starts = |word: &'static str| (1..=word.len()).filter_map(|end| word.get(..end));
+    COMMON.split_whitespace().flat_map(starts).collect()
+});
+
 /// The beginnings of the words of a text, by which two texts are seen to be about one thing.
 fn stems(text: &str) -> impl Iterator<Item = &str> {
     let stem = |word: &'_ str| word.char_indices().nth(4).map_or(word.len(), |(at, _)| at);
     super::sentence::words(text)
         .filter(|word| word.chars().count() >= 3)
         .map(move |word| &word[..stem(word)])
-        .filter(|stem| !COMMON.split_whitespace().any(|common| common.starts_with(stem)))
+        .filter(|stem| !COMMON_STARTS.contains(stem))
 }
 
 /// Whether a person asks what should be.
