@@ -40,6 +40,10 @@ pub struct Config {
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<TrustConfig>")]
     pub trust: TrustConfig,
+    /// What is kept of questions to the corpus.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<QuestionsConfig>")]
+    pub questions: QuestionsConfig,
     /// How long a commit can be taken back.
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<UndoConfig>")]
@@ -198,6 +202,15 @@ pub struct TrustConfig {
     pub promote_at: Option<PromoteAt>,
 }
 
+/// What is kept of questions to the corpus.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
+pub struct QuestionsConfig {
+    /// Whether what is asked is written down; true. One file that says no is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<bool>,
+}
+
 /// How long a commit can be taken back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", default)]
@@ -218,6 +231,7 @@ only_from_map!(
     GuardConfig,
     NotifyConfig,
     TrustConfig,
+    QuestionsConfig,
     UndoConfig,
 );
 

@@ -61,6 +61,7 @@ mod open;
 mod packet;
 mod pattern;
 mod provenance;
+mod question;
 mod receipt;
 mod record;
 mod retrieval_bench;
@@ -149,13 +150,15 @@ pub use number::{Finite, Fitness, Unit};
 pub use open::Open;
 pub use packet::{DroppedPacket, MorningPacket, PacketIndex, PacketSource};
 pub use provenance::{Archived, Provenance};
+pub use question::{AskedBy, AskedQuestion, NightQuestions, PastQuestions, SettledQuestion};
 pub use receipt::{
     Receipt, ReceiptCommit, ReceiptEnd, ReceiptHead, ReceiptInputs, ReceiptOpen, ReceiptWork,
     ReceiptWriter,
 };
 pub use record::{Change, ChangeOp, Record, Version};
 pub use retrieval_bench::{
-    BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource, RetrievalBench,
+    BenchAsked, BenchExpected, BenchMode, BenchQuestion, BenchSource, QuestionSource,
+    RetrievalBench,
 };
 pub use run_now::{RunNow, RunStage};
 pub use sacred::SacredScopes;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, NightTranscripts,
-    Open, SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
+    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, NightQuestions,
+    NightTranscripts, Open, SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -70,6 +70,9 @@ pub struct NightRecord {
     /// What it was told of the transcripts of coding agents; absent if they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcripts: Option<NightTranscripts>,
+    /// What it was told of the log of questions; absent if it did not come as far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub questions: Option<NightQuestions>,
     /// Each time that the clock was set while the run went on.
     pub clock_set: Vec<String>,
     /// BLAKE3 of the summary's file, in hexadecimal digits.

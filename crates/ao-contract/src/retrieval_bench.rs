@@ -25,6 +25,8 @@ pub enum QuestionSource {
     Citation,
     /// It was made from a sentence of an entry, without the words of its title.
     Probe,
+    /// Somebody asked it, and nobody said what is right: it counts apart, and not in a mean.
+    Asked,
 }
 
 /// The same corpus gives the same bytes: nothing here depends on time, place or machine.
@@ -56,6 +58,9 @@ pub struct RetrievalBench {
     pub map: Unit,
     /// The same by where questions come from; empty for a labelled set.
     pub sources: Vec<BenchSource>,
+    /// The last questions of the log, apart from all means; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<BenchAsked>,
     /// Every question of a live bench, so that a later run can ask the same ones.
     pub questions: Vec<BenchQuestion>,
     /// Fields that `ao` does not know. They are kept.
@@ -74,6 +79,15 @@ pub struct BenchSource {
     pub ndcg_at_10: Unit,
 }
 
+/// The last questions that were asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BenchAsked {
+    /// How many there are.
+    pub questions: u64,
+    /// How many of them have an answer.
+    pub answered: u64,
+}
+
 /// A question, and what is right for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchQuestion {
@@ -86,6 +100,9 @@ pub struct BenchQuestion {
     /// How it went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndcg_at_10: Option<Unit>,
+    /// Of one that counts apart: whether it has an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<bool>,
 }
 
 /// An entry that is right for a question.

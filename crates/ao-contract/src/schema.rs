@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    BriefingFallback, CassetteLine, Certificate, Citation, CloseLoop, Compacting, Config,
-    Conflicts, Contradictions, CouncilPacket, CuratorEvent, CuratorJob, CuratorLearnings,
+    AskedQuestion, BriefingFallback, CassetteLine, Certificate, Citation, CloseLoop, Compacting,
+    Config, Conflicts, Contradictions, CouncilPacket, CuratorEvent, CuratorJob, CuratorLearnings,
     CuratorLint, CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits,
     EventLine, EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine,
     Iteration, KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket,
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 56] = [
+const FORMATS: [Format; 57] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -113,6 +113,7 @@ const FORMATS: [Format; 56] = [
     format!("finding", Finding, Others),
     format!("next-work", NextWork, Ao),
     format!("citation", Citation, Ao),
+    format!("question", AskedQuestion, Ao),
     format!("close-loop", CloseLoop, Ao),
     format!("harvest", Harvest, Ao),
     format!("signals", Signals, Ao),

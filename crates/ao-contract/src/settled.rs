@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::UTC;
 use crate::{
     CloseLoop, Contradictions, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench,
-    SchemaVersion, Trust,
+    SchemaVersion, SettledQuestion, Trust,
 };
 
 /// What the last night that had nothing to do found out, kept for the next one. It holds only as
@@ -55,6 +55,9 @@ pub struct Settled {
     /// Why nothing could be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieval_absent: Option<String>,
+    /// Which of the last questions it answers; absent if they were not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub questions: Option<Vec<SettledQuestion>>,
     /// What of the corpus contradicts itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradictions: Option<Contradictions>,

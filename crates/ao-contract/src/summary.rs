@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::pattern::UTC;
 use crate::{
     Contradictions, DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket, Open,
-    ReadError, Step, Synthesis, Yield, read,
+    PastQuestions, ReadError, Step, Synthesis, Yield, read,
 };
 
 /// The two versions of the report.
@@ -155,6 +155,9 @@ pub struct Summary {
     /// What of the corpus contradicts itself, and is put to a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradictions: Option<Contradictions>,
+    /// How many of the last questions have an answer, before the night and after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub questions: Option<PastQuestions>,
     /// What failed softly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Vec<String>>,

@@ -32,6 +32,7 @@ mod pieces;
 mod promote;
 mod propose;
 pub mod prune;
+pub mod questions;
 pub mod references;
 pub mod reward;
 pub mod search;

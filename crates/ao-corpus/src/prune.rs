@@ -26,9 +26,10 @@ use crate::tree::Tree;
 
 /// What the operator and its caches keep is not knowledge; ledgers record entries, they do not refer
 /// to them.
-const NOT_REFERRING: [&str; 7] = [
+const NOT_REFERRING: [&str; 8] = [
     "overnight/",
     "ao/index/",
+    "ao/questions.jsonl",
     "evolve/",
     "pool/",
     "findings/registry.jsonl",

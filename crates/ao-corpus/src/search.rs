@@ -107,7 +107,7 @@ pub fn ranking(index: &Index, question: &Question, asking: Asking) -> Result<Vec
     scored(index, question, asking)?.iter().map(|(_, one, _)| index.key(one.entry)).collect()
 }
 
-fn scored(
+pub(crate) fn scored(
     index: &Index,
     question: &Question,
     asking: Asking,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ao_contract::{
     CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightEvent, NightLook,
-    NightReading, NightRecord, NightTranscripts,
+    NightQuestions, NightReading, NightRecord, NightTranscripts,
 };
 use jiff::Timestamp;
 
@@ -60,6 +60,7 @@ pub(crate) struct Heard {
     pub(crate) deferred: BTreeMap<String, String>,
     pub(crate) events: Vec<NightEvent>,
     pub(crate) transcripts: Option<NightTranscripts>,
+    pub(crate) questions: Option<NightQuestions>,
     pub(crate) clock_set: Vec<String>,
 }
 
@@ -76,6 +77,7 @@ struct Told {
     beads: Option<NightBeads>,
     deferred: BTreeMap<String, String>,
     transcripts: Option<NightTranscripts>,
+    questions: Option<NightQuestions>,
     clock_set: Vec<String>,
     /// Where it was not the same, a line each.
     differences: BTreeSet<String>,
@@ -110,6 +112,7 @@ impl Outside {
             beads: night.beads.clone(),
             deferred: night.deferred.clone(),
             transcripts: night.transcripts.clone(),
+            questions: night.questions.clone(),
             clock_set: night.clock_set.clone(),
             differences: BTreeSet::new(),
         };
@@ -350,6 +353,21 @@ impl Outside {
             }
             // They may say anything by now, or be gone.
             Tape::Playing(told) => locked(told).transcripts.clone().unwrap_or_default(),
+        }
+    }
+
+    /// What was asked before; asked for once a run.
+    pub(crate) fn questions(&self, read: impl FnOnce() -> Vec<String>) -> Vec<String> {
+        match &self.tape {
+            Tape::Off => read(),
+            Tape::Recording(heard) => {
+                let asked = read();
+                let told = NightQuestions { asked: asked.clone(), extra: Extra::new() };
+                locked(heard).questions = Some(told);
+                asked
+            }
+            // Other questions were asked since.
+            Tape::Playing(told) => locked(told).questions.clone().unwrap_or_default().asked,
         }
     }
 

@@ -167,6 +167,14 @@ pub(crate) fn transcripts(root: &Path) -> Result<bool, Failure> {
     Ok(is_read)
 }
 
+/// Whether questions to the corpus are written down: one file that says no is enough. One that cannot be read
+/// says no.
+pub(crate) fn keeps_questions(root: &Path) -> bool {
+    files(root)
+        .iter()
+        .all(|path| read(path).is_ok_and(|config| config.questions.keep.unwrap_or(true)))
+}
+
 /// The folder of a run's artifacts: by the environment, by the strongest file that says, or the usual
 /// one. A relative one is relative to the repository.
 pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {

@@ -20,6 +20,8 @@ use crate::search::{Asking, Places, ranking};
 const PROBED_MAX: usize = 1000;
 /// So many past questions are asked again.
 const CITED_MAX: usize = 1000;
+/// What an entry weighs that was referred to; what was only shown weighs less.
+pub const REFERRED: f64 = 2.0;
 /// A longer question was no question.
 const QUERY_BYTES_MAX: usize = 4096;
 
@@ -58,7 +60,7 @@ pub fn citations(log: &str) -> Vec<CitedFor> {
         let Ok(citation) = ao_contract::read::<Citation>(&value) else { continue };
         let weight = match citation.citation_type.known() {
             Some(CitationType::Applied) => 3.0,
-            Some(CitationType::Reference) => 2.0,
+            Some(CitationType::Reference) => REFERRED,
             Some(CitationType::Retrieved) => 1.0,
             Some(CitationType::Bypass) | None => continue,
         };
@@ -127,7 +129,7 @@ fn question(
             Some(BenchExpected { path: path.clone(), weight: Finite::new(*weight)? })
         })
         .collect();
-    BenchQuestion { source, query, expected, ndcg_at_10: None }
+    BenchQuestion { source, query, expected, ndcg_at_10: None, answered: None }
 }
 
 fn lineage_of(corpus: &Corpus) -> Lineage {

@@ -54,6 +54,7 @@ fn of(mode: BenchMode, corpus: &str, mean: &Measures) -> RetrievalBench {
         mrr_at_10: Unit::nearest(mean.mrr_at_10),
         map: Unit::nearest(mean.map),
         sources: Vec::new(),
+        asked: None,
         questions: Vec::new(),
         extra: Extra::new(),
     }

@@ -9,6 +9,7 @@ use crate::bench::{self, Questions};
 use crate::corpus::{Corpus, Entry, Kind};
 use crate::duplicates::{Cluster, Finder};
 use crate::index::Index;
+use crate::questions::Asked;
 use crate::tree::Tree;
 
 const NOTHING: &str = "there is nothing to ask for";
@@ -18,13 +19,35 @@ pub fn questions(corpus: &Corpus, citation_log: &str) -> Questions {
     bench::live_questions(&learnings(corpus), &bench::citations(citation_log))
 }
 
+/// What was asked of the learnings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retrieved {
+    /// How well they answer; `Err` says why nothing could be asked.
+    pub bench: Result<RetrievalBench, String>,
+    /// Which of the past questions they answer, held out from the bench; `None` if that could not be asked.
+    pub answered: Option<Vec<bool>>,
+}
+
+impl Retrieved {
+    fn nothing(why: &str) -> Self {
+        Self { bench: Err(why.into()), answered: None }
+    }
+}
+
 /// How well the learnings answer them; `Err` says why nothing could be asked.
 pub fn retrieval(corpus: &Corpus, questions: &Questions) -> Result<RetrievalBench, String> {
-    if questions.list.is_empty() {
-        return Err(NOTHING.into());
+    retrieved(corpus, questions, &Asked::default()).bench
+}
+
+/// The same, with past questions beside them.
+pub fn retrieved(corpus: &Corpus, questions: &Questions, past: &Asked) -> Retrieved {
+    if questions.list.is_empty() && past.is_empty() {
+        return Retrieved::nothing(NOTHING);
     }
-    let index = Index::of_entries(&learnings(corpus).entries).map_err(|error| error.to_string())?;
-    asked(&index, questions)
+    match Index::of_entries(&learnings(corpus).entries) {
+        Ok(index) => asked(&index, questions, past),
+        Err(error) => Retrieved::nothing(&error.to_string()),
+    }
 }
 
 /// The same of a corpus and of what it is to become: what stays is not read again, nor what an index beneath `agents`
@@ -33,11 +56,12 @@ pub fn retrievals(
     agents: &Path,
     [before, after]: [&Corpus; 2],
     questions: &Questions,
-) -> [Result<RetrievalBench, String>; 2] {
+    past: &Asked,
+) -> [Retrieved; 2] {
     let both = || {
         let [before, after] = [learnings(before), learnings(after)];
         let index = Index::of_known(agents, &before.entries).map_err(|error| error.to_string())?;
-        let then = asked(&index, questions);
+        let then = asked(&index, questions, past);
         let is_new = |entry: &&Arc<Entry>| {
             before.get(&entry.path).is_none_or(|known| !Arc::ptr_eq(known, entry))
         };
@@ -46,20 +70,27 @@ pub fn retrievals(
         let paths = before.entries.iter().map(|entry| &entry.path);
         let gone: Vec<String> = paths.filter(is_gone).cloned().collect();
         let index = index.into_next(&new, &gone).map_err(|error| error.to_string())?;
-        Ok([then, asked(&index, questions)])
+        Ok([then, asked(&index, questions, past)])
     };
-    if questions.list.is_empty() {
-        return [NOTHING, NOTHING].map(|why| Err(why.into()));
+    if questions.list.is_empty() && past.is_empty() {
+        return [NOTHING, NOTHING].map(Retrieved::nothing);
     }
-    both().unwrap_or_else(|why: String| [Err(why.clone()), Err(why)])
+    both().unwrap_or_else(|why: String| [Retrieved::nothing(&why), Retrieved::nothing(&why)])
 }
 
-fn asked(index: &Index, questions: &Questions) -> Result<RetrievalBench, String> {
-    let scores = bench::score(index, questions).map_err(|error| error.to_string())?;
-    Ok(bench::live_report("learnings", index, questions, &scores))
+fn asked(index: &Index, questions: &Questions, past: &Asked) -> Retrieved {
+    let bench = || {
+        if questions.list.is_empty() {
+            return Err(NOTHING.into());
+        }
+        let scores = bench::score(index, questions).map_err(|error| error.to_string())?;
+        Ok(bench::live_report("learnings", index, questions, &scores))
+    };
+    Retrieved { bench: bench(), answered: past.answered(index).ok() }
 }
 
-fn learnings(corpus: &Corpus) -> Corpus {
+/// Those of a corpus.
+pub(crate) fn learnings(corpus: &Corpus) -> Corpus {
     let is_learning = |entry: &&Arc<Entry>| entry.kind == Kind::Learning;
     let entries = corpus.entries.iter().filter(is_learning).cloned().collect();
     Corpus { entries, left: Vec::new() }
@@ -73,7 +104,7 @@ pub fn copies(tree: &Tree) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Corpus, Entry, questions, retrieval, retrievals};
+    use super::{Asked, Corpus, Entry, questions, retrievals, retrieved};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -103,8 +134,10 @@ mod tests {
         after.entries.extend(corpus([(90, text(90))].into_iter()).entries);
         let asked = questions(&before, "");
         assert!(!asked.list.is_empty());
-        let apart = [&before, &after].map(|one| retrieval(one, &asked));
-        assert_eq!(retrievals(Path::new("none"), [&before, &after], &asked), apart);
+        let past = ["queue 90 shard 90".to_owned(), "worker of shard 4".to_owned()];
+        let past = Asked::of(&past, &[]);
+        let apart = [&before, &after].map(|one| retrieved(one, &asked, &past));
+        assert_eq!(retrievals(Path::new("none"), [&before, &after], &asked, &past), apart);
         assert_ne!(apart[0], apart[1], "the change can be seen");
     }
 }

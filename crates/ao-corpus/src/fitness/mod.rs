@@ -24,7 +24,8 @@ use jiff::civil::Date;
 use crate::corpus::{Corpus, Entry};
 use measure::{findings, freshness, is_measured, maturity, provenance, uniqueness, units};
 
-pub use inputs::{copies, questions, retrieval, retrievals};
+pub(crate) use inputs::learnings;
+pub use inputs::{Retrieved, copies, questions, retrieval, retrievals, retrieved};
 pub(crate) use measure::days;
 pub use measure::{
     CANDIDATE, ESTABLISHED, FINDINGS_HALF, PENDING, PRIOR_ENTRIES, PROVISIONAL, STALE_DAYS,

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ao_contract::RetrievalBench;
-use ao_corpus::bench::Questions;
-use ao_corpus::fitness::{self, Fitness, Inputs, fitness};
+use ao_corpus::bench::{self, Questions};
+use ao_corpus::fitness::{self, Fitness, Inputs, Retrieved, fitness};
+use ao_corpus::questions::{Asked, last_asked};
 use ao_corpus::{CLOSED, Corpus, Logs, Tree};
 use jiff::civil::Date;
 
@@ -16,13 +17,25 @@ use super::Work;
 pub(crate) struct Baseline {
     questions: Questions,
     as_of: Option<Date>,
+    /// What was asked before. It is only reported: nothing is judged by it.
+    pub(crate) past: Asked,
 }
 
 impl Baseline {
-    pub(crate) fn of(agents: &Path, corpus: &Corpus) -> Self {
-        let log = Logs::citation_log(agents).unwrap_or_default();
-        Self { questions: fitness::questions(corpus, &log), as_of: corpus.newest() }
+    pub(crate) fn of(work: &Work, corpus: &Corpus) -> Self {
+        let log = Logs::citation_log(&work.agents).unwrap_or_default();
+        let questions = fitness::questions(corpus, &log);
+        Self { questions, as_of: corpus.newest(), past: past(work, &log) }
     }
+}
+
+/// The last questions, with what was cited for them.
+pub(crate) fn past(work: &Work, citation_log: &str) -> Asked {
+    let asked = work.outside.questions(|| last_asked(&work.agents));
+    if asked.is_empty() {
+        return Asked::default();
+    }
+    Asked::of(&asked, &bench::citations(citation_log))
 }
 
 /// What was measured.
@@ -31,11 +44,14 @@ pub(crate) struct Measured {
     pub(crate) fitness: Fitness,
     /// `Err` says why nothing could be asked.
     pub(crate) bench: Result<RetrievalBench, String>,
+    /// Which of the past questions have an answer, in their order.
+    pub(crate) answered: Option<Vec<bool>>,
 }
 
 /// `copies` are the clusters of copies in this corpus.
 pub(crate) fn measure(corpus: &Corpus, copies: Vec<Vec<String>>, baseline: &Baseline) -> Measured {
-    told(corpus, copies, baseline, fitness::retrieval(corpus, &baseline.questions))
+    let found = fitness::retrieved(corpus, &baseline.questions, &baseline.past);
+    told(corpus, copies, baseline, found)
 }
 
 /// The same of a corpus and of what it is to become.
@@ -44,7 +60,8 @@ pub(crate) fn measure_both(
     [before, after]: [(&Corpus, Vec<Vec<String>>); 2],
     baseline: &Baseline,
 ) -> (Measured, Measured) {
-    let [then, now] = fitness::retrievals(agents, [before.0, after.0], &baseline.questions);
+    let both = [before.0, after.0];
+    let [then, now] = fitness::retrievals(agents, both, &baseline.questions, &baseline.past);
     (told(before.0, before.1, baseline, then), told(after.0, after.1, baseline, now))
 }
 
@@ -52,16 +69,16 @@ fn told(
     corpus: &Corpus,
     copies: Vec<Vec<String>>,
     baseline: &Baseline,
-    bench: Result<RetrievalBench, String>,
+    Retrieved { bench, answered }: Retrieved,
 ) -> Measured {
     let retrieval = bench.as_ref().map(|bench| bench.ndcg_at_10.get()).map_err(Clone::clone);
     let inputs = Inputs { as_of: baseline.as_of, retrieval, copies: Ok(copies) };
-    Measured { fitness: fitness(corpus, &inputs), bench }
+    Measured { fitness: fitness(corpus, &inputs), bench, answered }
 }
 
 /// Measures the corpus as it was read just now.
 pub(crate) fn measure_live(work: &Work, all: &Arc<Corpus>) -> Measured {
     let corpus = all.within(&CLOSED);
-    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, &corpus));
+    let baseline = work.baseline.get_or_init(|| Baseline::of(work, &corpus));
     measure(&corpus, fitness::copies(&Tree::of(Arc::clone(all))), baseline)
 }

@@ -25,7 +25,7 @@ use crate::settings::Settings;
 
 pub(crate) use fault::fault;
 pub(crate) use ingest::HARVESTED_MAX;
-pub(crate) use measure::{Baseline, Measured, measure_live};
+pub(crate) use measure::{Baseline, Measured, measure_live, past};
 pub(crate) use propose::{PARTS, Proposal, TURNS_MAX, propose, refused};
 pub(crate) use record::{Ending, RESCUE, Timed, id_of, in_milliseconds, record, rounded};
 

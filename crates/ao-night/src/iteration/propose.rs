@@ -211,7 +211,7 @@ fn measured(
 ) -> Result<(Measured, Measured), Failed> {
     let fail = Failed::at(Stage::Measure);
     fault("measure").map_err(&fail)?;
-    let baseline = work.baseline.get_or_init(|| Baseline::of(&work.agents, corpus));
+    let baseline = work.baseline.get_or_init(|| Baseline::of(work, corpus));
     let Plan { edits, copies, .. } = &proposal.plan;
     let before = if proposal.has_new_texts(corpus) {
         fitness::copies(&Tree::of(Arc::clone(all)))

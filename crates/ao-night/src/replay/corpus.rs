@@ -17,8 +17,10 @@ use ao_tree::{Disk, Fs, Kind, shown};
 use super::AGENTS;
 
 const HEAD: &[u8] = b"ao corpus 1\n";
-/// What nights write themselves, and what can be made again from the rest.
-const LEFT_OUT: [&[u8]; 2] = [b"overnight", b"ao/index"];
+/// What nights write themselves, what can be made again from the rest, and what was asked: the record of the
+/// night has it.
+const LEFT_OUT: [&[u8]; 4] =
+    [b"overnight", b"ao/index", b"ao/questions.jsonl", b"ao/questions.jsonl.1"];
 /// Beside what is searched, a night reads these.
 const ALSO_READ: [&str; 2] = ["rpi", "ao"];
 /// What is read of another corpus.

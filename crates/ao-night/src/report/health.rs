@@ -20,7 +20,8 @@ const METRICS_MAX: usize = 40;
 
 pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
     let parts = [fitness(facts), numbers(facts), retrieval(facts)];
-    let told: Vec<Block> = parts.into_iter().flatten().collect();
+    let mut told: Vec<Block> = parts.into_iter().flatten().collect();
+    told.extend(super::questions::told(facts));
     if told.is_empty() { told } else { [vec![Block::Heading("Terrain and health")], told].concat() }
 }
 

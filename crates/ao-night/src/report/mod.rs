@@ -19,6 +19,7 @@ mod markdown;
 mod moves;
 mod packets;
 mod plain;
+mod questions;
 mod ran;
 mod say;
 mod scape;

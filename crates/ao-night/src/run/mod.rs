@@ -9,6 +9,7 @@ mod handover;
 mod long_haul;
 mod plan;
 mod put;
+mod questions;
 mod receipt;
 mod records;
 mod remember;
@@ -171,6 +172,8 @@ struct Run<'a> {
     defrag: Option<Defrag>,
     /// What is known of the corpus as it is now.
     last: Option<Measured>,
+    /// Which of the past questions had an answer before the run changed anything.
+    answered_before: Option<Vec<bool>>,
     survey: Option<crate::dreamscape::Survey>,
     /// What an earlier run found out, where nothing changed since.
     kept: Option<Settled>,
@@ -272,6 +275,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         defrag: None,
         shown: Vec::new(),
         last: None,
+        answered_before: None,
         survey: None,
         kept: None,
         looked: None,

@@ -72,6 +72,7 @@ pub(super) fn planned(
         council: None,
         dreamscape: None,
         contradictions: None,
+        questions: None,
         degraded: None,
         yields: None,
         long_haul: None,

@@ -124,6 +124,7 @@ impl Run<'_> {
                 deferred: heard.deferred,
                 events: heard.events,
                 transcripts: heard.transcripts,
+                questions: heard.questions,
                 clock_set: heard.clock_set,
                 summary_hash: replay::hash(&bytes),
                 summary,

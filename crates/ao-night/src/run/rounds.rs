@@ -223,6 +223,10 @@ impl Run<'_> {
             self.work.progress.found(format!("{merged} copies merged, {pruned} archived"));
         }
         self.defrag = Some(report.clone());
+        if self.answered_before.is_none() {
+            let before = proposal.measured.as_ref().map(|(before, _)| before);
+            self.answered_before = before.and_then(|before| before.answered.clone());
+        }
         let is_alone = outcome.is_none_or(|outcome| {
             outcome.carried.is_empty() && outcome.conflicts.is_empty() && outcome.refused.is_empty()
         });

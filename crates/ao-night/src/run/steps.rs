@@ -180,6 +180,7 @@ impl Run<'_> {
         };
         self.last = measured;
         self.survey = survey;
+        self.tell_questions();
         match contradictions {
             Ok(found) => self.summary.contradictions = Some(found),
             Err(why) => {

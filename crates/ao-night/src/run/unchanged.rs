@@ -129,6 +129,7 @@ impl Run<'_> {
             defrag: self.defrag.clone()?,
             metrics_health: ao_contract::read(&read(&self.summary.metrics_health)?).ok()?,
             bench: measured.bench.clone(),
+            questions: self.settled_questions(),
             contradictions: Some(self.summary.contradictions.clone()?),
             dreamscape: ao_contract::read(&read(&self.summary.dreamscape)?).ok()?,
         })

@@ -170,6 +170,7 @@ impl Key {
             metrics_health: found.metrics_health,
             retrieval_live,
             retrieval_absent,
+            questions: found.questions,
             contradictions: found.contradictions,
             dreamscape: found.dreamscape,
             extra: ao_contract::Extra::new(),
@@ -186,6 +187,7 @@ pub(crate) struct Found {
     pub(crate) defrag: ao_contract::Defrag,
     pub(crate) metrics_health: ao_contract::MetricsHealth,
     pub(crate) bench: Result<ao_contract::RetrievalBench, String>,
+    pub(crate) questions: Option<Vec<ao_contract::SettledQuestion>>,
     pub(crate) contradictions: Option<ao_contract::Contradictions>,
     pub(crate) dreamscape: ao_contract::DreamScape,
 }

@@ -1,9 +1,10 @@
 //! `ao knowledge`
 
-use ao_contract::{Exit, KnowledgeBrief};
+use ao_contract::{AskedBy, Exit, KnowledgeBrief};
 use ao_corpus::brief::brief;
 
 use super::library::Library;
+use super::questions::{self, Logging};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -22,7 +23,8 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The brief quotes the lines that bear on the goal, each with its file and line, names what of it
-is disputed, and the words of the goal that no entry has. Nothing is recorded; `ao lookup` is for agents and records what it hands out.
+is disputed, and the words of the goal that no entry has. The goal is written down in .agents/ao/questions.jsonl, not with
+--no-log, --dry-run, or `questions.keep: false`; no entry is recorded as handed out, which `ao lookup` does.
 
 Examples:
   ao knowledge brief --goal 'fewer flaky tests'
@@ -35,6 +37,8 @@ pub(crate) struct Arguments {
     /// No more than N tokens, of four bytes each
     #[arg(long, value_name = "N", default_value_t = TOKENS_DEFAULT)]
     tokens: usize,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
@@ -53,5 +57,8 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         )?;
     let fields = serde_json::to_value(&made).unwrap_or_default();
     printer.answer("knowledge brief", fields, &made.markdown);
+    let paths: Vec<&str> = made.sources.iter().map(|source| source.path.as_str()).collect();
+    let goal = arguments.goal.trim();
+    questions::log(&arguments.logging, (&library, global), (AskedBy::Brief, goal), &paths);
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `ao lookup`
 
-use ao_contract::{Citation, CitationType, Exit, Extra, Finite, Maybe};
+use ao_contract::{AskedBy, Citation, CitationType, Exit, Extra, Finite, Maybe};
 use ao_corpus::Entry;
 use ao_corpus::lookup::{Given, Lookup, Source, lookup, tokens};
 use ao_corpus::search::{Hit, search_promoted};
@@ -8,6 +8,7 @@ use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
 use super::library::{self, Library};
+use super::questions::{self, Logging};
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
@@ -30,7 +31,8 @@ const LOG: &str = "ao/citations.jsonl";
 The answer is Markdown for a prompt: the best passages of the best entries, each quoted in a block
 that its text cannot end. What is trusted less than `code` says so; what waits to be promoted is not
 given. A token is taken to be four bytes. One line an entry is added to
-.agents/ao/citations.jsonl, not with --dry-run.")]
+.agents/ao/citations.jsonl, not with --dry-run; and what was asked to .agents/ao/questions.jsonl, not with
+--no-log, --dry-run, or `questions.keep: false`.")]
 pub(crate) struct Arguments {
     /// What to look for
     #[arg(required = true, value_name = "QUERY")]
@@ -44,6 +46,8 @@ pub(crate) struct Arguments {
     /// The session that asks; else `CLAUDE_SESSION_ID` or `AO_SESSION`
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 pub(crate) fn run(
@@ -73,6 +77,8 @@ pub(crate) fn run(
     }
     let citations = citations(&found, &hits, &query, &session(arguments), &library);
     answer(&found, &hits, &query, printer);
+    let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+    questions::log(&arguments.logging, (&library, global), (AskedBy::Lookup, &query), &paths);
     if global.dry_run {
         return Ok(Exit::Done);
     }

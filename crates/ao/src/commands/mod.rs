@@ -14,6 +14,7 @@ pub(crate) mod metrics;
 pub(crate) mod notify;
 pub(crate) mod overnight;
 mod proposal;
+mod questions;
 pub(crate) mod retrieval_bench;
 pub(crate) mod rule;
 pub(crate) mod runners;

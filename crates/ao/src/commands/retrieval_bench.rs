@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ao_contract::{Exit, QuestionSource, RetrievalBench};
+use ao_contract::{BenchAsked, BenchQuestion, Exit, QuestionSource, RetrievalBench};
 use ao_corpus::Corpus;
 use ao_corpus::bench::{self, Dataset, Questions};
 use ao_corpus::index::Index;
+use ao_corpus::questions::{Asked, last_asked};
 use ao_tree::shown;
 
 use crate::cli::Global;
@@ -28,8 +29,8 @@ const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
   ao --json retrieval-bench --dataset sets/cranfield
 
 The live bench asks what people asked before (from the citation log beside the corpus) and probes:
-the rarest words of a sentence of an entry, without those of its title. The same corpus gives the
-same bytes. A labelled set has corpus.jsonl, queries.jsonl and qrels.jsonl.")]
+the rarest words of a sentence of an entry, without those of its title. The last questions of
+ao/questions.jsonl are asked apart, and count in no mean. The same corpus and logs give the same bytes. A labelled set has corpus.jsonl, queries.jsonl and qrels.jsonl.")]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub(crate) struct Arguments {
     /// Ask the learnings of this repository
@@ -106,9 +107,10 @@ fn live(
     drop(lock);
     corpus.entries.retain(|entry| entry.kind.is_searched());
     let log = read(&agents.join(LOG)).unwrap_or_default();
-    let questions = match &arguments.questions {
-        Some(file) => fixed(file)?,
-        None => bench::live_questions(&corpus, &bench::citations(&log)),
+    let citations = bench::citations(&log);
+    let (questions, past) = match &arguments.questions {
+        Some(file) => apart(fixed(file)?),
+        None => (bench::live_questions(&corpus, &citations), last_asked(&agents)),
     };
     if questions.list.is_empty() {
         let path = agents.join(&folder);
@@ -121,7 +123,10 @@ fn live(
     let broken = |error: ao_corpus::index::Broken| Failure::new(Exit::Failed, error.to_string());
     let index = Index::of_entries(&corpus.entries).map_err(broken)?;
     let scores = bench::score(&index, &questions).map_err(broken)?;
-    let found = bench::live_report(word, &index, &questions, &scores);
+    let mut found = bench::live_report(word, &index, &questions, &scores);
+    let past = Asked::of(&past, &citations);
+    let answered = past.answered(&index).map_err(broken)?;
+    add_past(&mut found, &past, &answered);
     if !corpus.left.is_empty() {
         printer.note(&format!("{} files were left aside.", corpus.left.len()));
     }
@@ -152,6 +157,30 @@ fn place(
             shown(&dir.to_string_lossy())
         ))),
     }
+}
+
+/// Past questions count apart: what they are is known from their texts.
+fn apart(all: Questions) -> (Questions, Vec<String>) {
+    let is_past = |question: &BenchQuestion| question.source == QuestionSource::Asked;
+    let (past, list) = all.list.into_iter().partition::<Vec<_>, _>(is_past);
+    (Questions { list }, past.into_iter().map(|question| question.query).collect())
+}
+
+/// No mean changes by them.
+fn add_past(found: &mut RetrievalBench, past: &Asked, answered: &[bool]) {
+    if past.is_empty() {
+        return;
+    }
+    let one = |(query, answered): (&str, &bool)| BenchQuestion {
+        source: QuestionSource::Asked,
+        query: query.to_owned(),
+        expected: Vec::new(),
+        ndcg_at_10: None,
+        answered: Some(*answered),
+    };
+    found.questions.extend(past.texts().zip(answered).map(one));
+    let count = answered.iter().filter(|one| **one).count() as u64;
+    found.asked = Some(BenchAsked { questions: answered.len() as u64, answered: count });
 }
 
 fn fixed(file: &Path) -> Result<Questions, Failure> {
@@ -191,8 +220,16 @@ fn told(found: &RetrievalBench) -> String {
         let name = match source.source {
             QuestionSource::Citation => "past questions",
             QuestionSource::Probe => "probes",
+            QuestionSource::Asked => "asked",
         };
         let _ = writeln!(text, "{name:<15} {:.4} over {}", source.ndcg_at_10.get(), source.queries);
+    }
+    if let Some(asked) = &found.asked {
+        let (answered, questions) = (asked.answered, asked.questions);
+        let _ = writeln!(
+            text,
+            "{answered} of the last {questions} that were asked have an answer; they count in no mean"
+        );
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Exit, Trust};
+use ao_contract::{AskedBy, Exit, Trust};
 use ao_corpus::Kind;
 use ao_corpus::index::Question;
 use ao_corpus::passage::{Snippet, snippet};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::as_of::AsOf;
 use super::library::{self, Library};
+use super::questions::{self, Logging};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{DOUBT, FAINT, GOOD, Printer, STRONG, paint};
@@ -35,7 +36,10 @@ count more when they are found together. Utility, maturity and freshness move a 
 percent at most; --explain shows every amount. What was superseded or promoted is not shown.
 
 As of an earlier state, what ao changed since is read from the undo store. What people changed since
-is not in it: such files are read as they are now, and named.")]
+is not in it: such files are read as they are now, and named.
+
+What is asked of the corpus as it is now is written down in .agents/ao/questions.jsonl, for the night to
+tell whether it would be answered; not with --no-log, --dry-run, or `questions.keep: false`.")]
 pub(crate) struct Arguments {
     /// What to look for
     #[arg(required = true, value_name = "QUERY")]
@@ -50,6 +54,8 @@ pub(crate) struct Arguments {
     /// Show the numbers that each score is made of
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    logging: Logging,
 }
 
 struct Shown {
@@ -97,6 +103,8 @@ pub(crate) fn run(
         fields["corpus_as_of"] = told;
     }
     printer.answer("search", fields, &text);
+    let found: Vec<&str> = shown.iter().map(|one| one.hit.path.as_str()).collect();
+    questions::log(&arguments.logging, (&library, global), (AskedBy::Search, &query), &found);
     Ok(Exit::Done)
 }
 

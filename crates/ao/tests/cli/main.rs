@@ -74,6 +74,7 @@ mod notify;
 mod packet;
 mod patterns;
 mod prune;
+mod questions;
 mod receipts;
 mod receipts_crash;
 mod receipts_night;
