@@ -113,11 +113,11 @@ fn a_brief_names_what_is_disputed() {
     assert!(markdown.contains("Disputed, and nobody has ruled"), "{markdown}");
     assert!(markdown.contains("`The upload client timeout is 5 minutes.`"), "{markdown}");
     // Where there is no room for both sides, it is said that there is something.
-    for (tokens, is_told) in [(100, false), (160, true), (220, true)] {
+    for tokens in [100, 160, 220] {
         let asked = ["--json", "knowledge", "brief", "--goal", "upload client timeout", "--tokens"];
         let told = repo.run(&[&asked[..], &[&tokens.to_string()]].concat()).expect(0).json();
         assert!(told["tokens"].as_u64().unwrap() <= tokens, "{told:#}");
-        assert_eq!(told["markdown"].as_str().unwrap().contains("- 1 more"), is_told, "{told:#}");
+        assert!(told["markdown"].as_str().unwrap().contains("- 1 more"), "{told:#}");
     }
     repo.run(&["rule", id, "--keep", "both", "--why", "two clients"]).expect(0);
     let told = brief();
