@@ -29,6 +29,12 @@ fn line(question: &str) -> String {
     format!("{line}\n")
 }
 
+/// What an entry is about.
+fn title(text: &str) -> String {
+    let line = text.lines().find(|line| line.starts_with("# ")).unwrap();
+    line.trim_start_matches("# ").trim_start_matches("Learning: ").to_owned()
+}
+
 /// The questions of the last night.
 fn told(night: &Night) -> Value {
     night.summary()["questions"].clone()
@@ -111,10 +117,6 @@ fn a_log_that_has_grown_is_put_aside_and_still_asked() {
 fn a_night_says_what_was_gained() {
     let night = Night::with_copies();
     night.pending(1);
-    let title = |text: &str| {
-        let line = text.lines().find(|line| line.starts_with("# ")).unwrap();
-        line.trim_start_matches("# ").trim_start_matches("Learning: ").to_owned()
-    };
     let pending = night.repo.agents().join("knowledge/pending");
     let first = fs::read_dir(pending).unwrap().next().unwrap().unwrap().path();
     let gained = title(&fs::read_to_string(first).unwrap());
@@ -173,7 +175,7 @@ fn questions_change_no_edit_and_no_measure() {
 #[test]
 fn a_night_with_new_questions_only_reads_no_more_and_tells_them() {
     let night = Night::with_copies();
-    let known = learning(2).lines().find(|line| line.starts_with("# ")).unwrap()[2..].to_owned();
+    let known = title(&learning(2));
     night.repo.write("ao/citations.jsonl", "");
     night.repo.write(LOG, &line(&known));
     let is_carried = || {
@@ -194,7 +196,7 @@ fn a_night_with_new_questions_only_reads_no_more_and_tells_them() {
 fn what_others_wrote_badly_is_passed_over() {
     let night = Night::with(5);
     let mut log = String::from("{\n[]\nnull\n{\"question\":7}\n\u{0}\u{0}\n");
-    log.push_str(&format!("{}\n", "[".repeat(10_000)));
+    let _ = writeln!(log, "{}", "[".repeat(10_000));
     log.push_str(&line(&"x".repeat(100_000)));
     log.push_str(&line("the of and"));
     for number in 0..100_000 {
