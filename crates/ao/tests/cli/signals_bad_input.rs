@@ -69,13 +69,13 @@ fn secrets_do_not_come_along() {
         .claude("split.jsonl", &session(&root, &format!("no, use {one}\\\n{two} as the key here")));
     let done = sessions.run(&["--json", "signals"]).expect(0);
     let told = done.json();
-    let taken: Vec<&str> = told["taken"]
+    let titles: Vec<&str> = told["taken"]
         .as_array()
         .unwrap()
         .iter()
         .map(|one| one["lesson"]["title"].as_str().unwrap())
         .collect();
-    assert_eq!(taken, ["Use the vault instead of a file"], "{told:#}");
+    assert_eq!(titles, ["Use the vault instead of a file"], "{told:#}");
     assert!(told["sources"][0]["secret"].as_u64().unwrap() >= 3, "{told:#}");
     none_has(&sessions, &done, &[VALUE, &token]);
     let night = sessions.night.command(&[]).env("HOME", &sessions.home).output().unwrap();

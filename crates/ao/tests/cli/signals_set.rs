@@ -62,6 +62,7 @@ fn found(sessions: &Sessions) -> BTreeSet<Spot> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
+#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn measure(half: &str) -> (f64, f64) {
     let sessions = Sessions::new();
     let files = install(&sessions, half);
