@@ -100,6 +100,7 @@ impl Asked {
     }
 
     /// Those of them with these texts.
+    #[must_use]
     pub fn only(&self, texts: &[String]) -> Self {
         let is_wanted = |one: &&One| texts.contains(&one.text);
         Self { list: self.list.iter().filter(is_wanted).cloned().collect() }

@@ -58,7 +58,6 @@ pub use snapshot::Left;
 pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
 pub use write::{
-    append_line, append_line_within, append_note, cut_end, make_folders, may_be_written,
-    move_aside, remove_all, remove_cache, remove_settings, replace_cache, replace_file,
-    replace_settings,
+    append_line, append_note, cut_end, make_folders, may_be_written, move_aside, remove_all,
+    remove_cache, remove_settings, replace_cache, replace_file, replace_settings,
 };

@@ -181,24 +181,6 @@ pub fn append_note(path: &Path, line: &str, bytes_max: u64) -> io::Result<()> {
     file.write_all(format!("{}\n", line.trim_end_matches('\n')).as_bytes())
 }
 
-/// As [`append_line`], to a log that is bounded: one that grew to `bytes_max` is put aside first, over the one
-/// before it. What is no plain file is refused.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
-pub fn append_line_within(path: &Path, line: &str, bytes_max: u64) -> io::Result<()> {
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-        }
-        Ok(found) if found.len() >= bytes_max => {
-            let mut old = path.as_os_str().to_owned();
-            old.push(".1");
-            std::fs::rename(path, old)?;
-        }
-        _ => {}
-    }
-    append_line(path, line)
-}
-
 fn ends_with_newline(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);

@@ -24,11 +24,6 @@ pub fn append_line(path: &Path, line: &Redacted<String>) -> io::Result<()> {
     ao_tree::append_line(path, line.get())
 }
 
-/// Appends one line durably to a bounded log, as [`ao_tree::append_line_within`] does.
-pub fn append_line_within(path: &Path, line: &Redacted<String>, bytes_max: u64) -> io::Result<()> {
-    ao_tree::append_line_within(path, line.get(), bytes_max)
-}
-
 /// Appends one line to a bounded log, as [`ao_tree::append_note`] does.
 pub fn append_note(path: &Path, line: &Redacted<String>, bytes_max: u64) -> io::Result<()> {
     ao_tree::append_note(path, line.get(), bytes_max)

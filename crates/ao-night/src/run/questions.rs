@@ -18,10 +18,8 @@ impl Run<'_> {
         if self.is_dry() {
             return;
         }
-        self.summary.questions = match self.kept.is_some() {
-            true => self.asked_of_settled(),
-            false => self.asked_of_measured(),
-        };
+        self.summary.questions =
+            if self.kept.is_some() { self.asked_of_settled() } else { self.asked_of_measured() };
     }
 
     fn asked_of_measured(&self) -> Option<PastQuestions> {

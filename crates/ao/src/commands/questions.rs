@@ -12,6 +12,8 @@ use crate::config;
 
 /// So many of the entries that came back are named.
 const TOP_MAX: usize = 3;
+/// No key is shorter.
+const KEY_BYTES_MIN: usize = 10;
 
 /// Taken by the commands that are asked something.
 #[derive(Debug, clap::Args)]
@@ -49,11 +51,15 @@ pub(crate) fn log(
     let _ = append(library, &line);
 }
 
-/// One with a secret in it is not kept at all: with the secret taken out it is another question.
+/// One with a secret in it is not kept at all: with the secret taken out it is another question. The public rules take
+/// longer to make ready than a search takes, so they are asked only where a key could be.
 fn has_secret(question: &str) -> bool {
-    redactor().is_in(question.as_bytes())
-        || Scanner::new(&[])
-            .map_or(true, |scanner| !scanner.scan("question", question.as_bytes()).is_empty())
+    let is_code =
+        |word: &str| word.len() >= KEY_BYTES_MIN && word.bytes().any(|b| b.is_ascii_digit());
+    let may_hold_key =
+        question.contains(['=', ':', '@']) || question.split_whitespace().any(is_code);
+    let is_seen = |scanner: Scanner| !scanner.scan("question", question.as_bytes()).is_empty();
+    redactor().is_in(question.as_bytes()) || may_hold_key && Scanner::new(&[]).map_or(true, is_seen)
 }
 
 fn append(library: &Library, line: &AskedQuestion) -> std::io::Result<()> {
@@ -61,5 +67,5 @@ fn append(library: &Library, line: &AskedQuestion) -> std::io::Result<()> {
     ao_tree::make_folders(&agents, "ao")?;
     let line = serde_json::to_string(line).map_err(std::io::Error::other)?;
     let line = redactor().text(&line, Ansi::Keep);
-    ao_vault::out::append_line_within(&agents.join(LOG), &line, LOG_BYTES_MAX)
+    ao_vault::out::append_note(&agents.join(LOG), &line, LOG_BYTES_MAX)
 }

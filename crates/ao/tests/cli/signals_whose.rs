@@ -10,7 +10,7 @@ fn marked(sessions: &Sessions, key: &str, value: bool) -> String {
     let mut lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines[2][key] = json!(value);
-    lines.into_iter().map(|line| format!("{line}\n")).collect()
+    lines.into_iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
 fn found(sessions: &Sessions) -> usize {
