@@ -76,7 +76,7 @@ fn the_sections_are_in_order_and_go_whole_with_their_data() {
         ("DreamScape", &["dreamscape"]),
         (
             "Terrain and health",
-            &["metrics_health", "retrieval_live", "fitness_delta", "iterations"],
+            &["metrics_health", "retrieval_live", "fitness_delta", "iterations", "questions"],
         ),
         ("Yield", &["yield"]),
         ("Long-haul", &["long_haul"]),
