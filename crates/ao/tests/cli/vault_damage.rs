@@ -183,7 +183,7 @@ fn without_its_identity_nothing_is_read() {
     refused(&home, 5, "somebody else's identity");
     for bad in [
         String::new(),
-        key.replace('Q', "P"),
+        with_another_letter(&key),
         key[..key.len() - 4].to_owned(),
         format!("{key}nonsense\n"),
     ] {
@@ -199,6 +199,14 @@ fn without_its_identity_nothing_is_read() {
     // An identity that is there is kept.
     home.ao(&["vault", "init"]).expect(0);
     assert_eq!(fs::read_to_string(home.identity()).unwrap(), key);
+}
+
+/// The key with one letter that is not its own. Not every key has a given letter, so it goes by the place.
+fn with_another_letter(key: &str) -> String {
+    const MARK: &str = "AGE-SECRET-KEY-1";
+    let at = key.find(MARK).unwrap() + MARK.len() + 20;
+    let other = if &key[at..=at] == "Q" { "P" } else { "Q" };
+    format!("{}{other}{}", &key[..at], &key[at + 1..])
 }
 
 #[test]
