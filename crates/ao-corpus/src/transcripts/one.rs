@@ -33,6 +33,13 @@ pub(super) struct Around<'a> {
     pub(super) is_secret: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
+impl<'a> Around<'a> {
+    fn scene(self, listed: &'a Listed, day: Option<&'a str>) -> Scene<'a> {
+        let (maker, file) = (listed.maker, &listed.shown);
+        Scene { maker, file, day, is_secret: self.is_secret }
+    }
+}
+
 /// Looks at a file that is not as it was, if it was known.
 pub(super) fn look(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Looked {
     let is_grown = |kept: &&Kept| {
@@ -138,12 +145,7 @@ fn session(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Result<
         return Ok(Looked { kept, bytes: 0 });
     }
     let day = listed.stamp.day();
-    let scene = Scene {
-        maker: listed.maker,
-        file: &listed.shown,
-        day: day.as_deref(),
-        is_secret: around.is_secret,
-    };
+    let scene = around.scene(listed, day.as_deref());
     file.seek(SeekFrom::Start(kept.read)).map_err(failed)?;
     // What is written meanwhile is for the next time.
     let mut rest = (&mut file).take(listed.stamp.size.saturating_sub(kept.read));
@@ -248,12 +250,7 @@ fn object(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
     let bytes = whole(listed, OBJECT_BYTES_MAX)?;
     let (session, turns) = gemini::session(&bytes)?;
     let day = listed.stamp.day();
-    let scene = Scene {
-        maker: listed.maker,
-        file: &listed.shown,
-        day: day.as_deref(),
-        is_secret: around.is_secret,
-    };
+    let scene = around.scene(listed, day.as_deref());
     let mut kept = fresh(listed, Whose::Own);
     let mut watch = Watch::default();
     watch.session = session;
@@ -268,12 +265,7 @@ fn noted(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
     let bytes = whole(listed, MEMORY_BYTES_MAX)?;
     let text = String::from_utf8_lossy(&bytes);
     let day = listed.stamp.day();
-    let scene = Scene {
-        maker: listed.maker,
-        file: &listed.shown,
-        day: day.as_deref(),
-        is_secret: around.is_secret,
-    };
+    let scene = around.scene(listed, day.as_deref());
     let scope = if listed.is_own == Some(true) { Scope::All } else { Scope::Named };
     let mut kept = fresh(listed, Whose::Own);
     memory::lessons(&text, scope, around.own, scene, &mut kept.lessons);

@@ -25,12 +25,18 @@ pub(super) fn told(iteration: &Iteration) -> Vec<Item> {
     let mut items = Vec::new();
     for (stage, record) in stages {
         let counts = counts(record);
-        let examples = record.iter().take(FIELDS_MAX).flat_map(|(key, value)| of_list(key, value));
         if counts.is_empty() {
             continue;
         }
         let line = vec![strong(&format!("{stage}:")), words(&format!(" {}", counts.join(", ")))];
-        items.push(Item { line, inner: examples.collect() });
+        let mut inner: Vec<Line> = Vec::new();
+        for example in record.iter().take(FIELDS_MAX).flat_map(|(key, value)| of_list(key, value)) {
+            // What has a list of its own is among the changes, too.
+            if !inner.contains(&example) {
+                inner.push(example);
+            }
+        }
+        items.push(Item { line, inner });
     }
     items
 }

@@ -185,7 +185,8 @@ fn a_night_compiles_a_page_that_cites_its_sources_and_the_next_changes_nothing()
         "{page}"
     );
     assert_eq!(ledger(&night).lines().count(), 1);
-    assert!(night.markdown().contains(PAGE) && night.markdown().contains("learnings say it"));
+    assert!(night.markdown().contains(PAGE));
+    assert_eq!(night.markdown().matches("learnings say it").count(), 1, "{}", night.markdown());
     let log = night.repo.run(&["overnight", "log"]).expect(0);
     assert!(log.stdout.contains("1 patterns compiled"), "{log}");
     let before = night.repo.tree();
