@@ -55,7 +55,7 @@ impl Usage {
                 wanted.pairs.number(pair);
             }
             for word in sentence {
-                wanted.words.number(hash_from(EMPTY, word));
+                wanted.words.number(hash_of(word));
             }
         }
         let mut counts = (vec![0_usize; wanted.words.len()], vec![0_usize; wanted.pairs.len()]);
@@ -94,7 +94,7 @@ impl Usage {
     }
 
     fn count(&self, word: &str) -> usize {
-        self.counts.get(&hash_from(EMPTY, word)).copied().unwrap_or(0)
+        self.counts.get(&hash_of(word)).copied().unwrap_or(0)
     }
 
     fn is_common(&self, word: &str) -> bool {
@@ -228,11 +228,10 @@ impl Wanted {
         each_sentence(entry.document.body(), |sentence| {
             let mut before: Option<u64> = None;
             words::each_word(sentence, |word| {
-                found_words.extend(self.words.number_of(hash_from(EMPTY, word)));
-                if let Some(before) = before {
-                    found_pairs.extend(self.pairs.number_of(hash_from(before, word)));
-                }
-                before = Some(hash_from(hash_from(EMPTY, word), " "));
+                let word = hash_of(word);
+                found_words.extend(self.words.number_of(word));
+                let pair = before.replace(word).map(|before| pair_of(before, word));
+                found_pairs.extend(pair.and_then(|pair| self.pairs.number_of(pair)));
             });
         });
         for found in [&mut found_words, &mut found_pairs] {
@@ -245,15 +244,20 @@ impl Wanted {
 
 /// Each two neighbours as a number.
 fn pairs_of(sentence: &[String]) -> impl Iterator<Item = u64> {
-    sentence.windows(2).map(|two| hash_from(hash_from(hash_from(EMPTY, &two[0]), " "), &two[1]))
+    sentence.windows(2).map(|two| pair_of(hash_of(&two[0]), hash_of(&two[1])))
 }
 
-/// The hash of nothing.
-const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
-/// FNV-1a of a text behind another one: that two fall together is rare, and does no harm.
-fn hash_from(before: u64, text: &str) -> u64 {
-    text.bytes().fold(before, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+/// FNV-1a: that two fall together is rare, and does no harm.
+fn hash_of(word: &str) -> u64 {
+    word.bytes().fold(FNV_START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
+}
+
+/// Of one word and the next; in the other order it is another number.
+fn pair_of(before: u64, word: u64) -> u64 {
+    (before.rotate_left(5) ^ word).wrapping_mul(FNV_PRIME)
 }
 
 /// The same on every machine, and nothing to do with what names look like.

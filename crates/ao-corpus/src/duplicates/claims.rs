@@ -205,22 +205,39 @@ pub(super) fn place_of(text: &str, words: &[String]) -> Option<std::ops::Range<u
 }
 
 fn word_of(raw: &str, in_code: bool) -> Option<Word> {
-    let bare = raw
-        .trim_start_matches(|c: char| "([{\"'*_`“‘«|".contains(c))
-        .trim_end_matches(|c: char| ")]}\"'*_`,.;:!?”’»|…".contains(c));
-    let has_sense = bare.chars().any(|c| c.is_alphanumeric() || "<>=!+%&^~/".contains(c));
+    let bare = raw.trim_start_matches(is_before).trim_end_matches(is_behind);
+    let has_sense = bare.chars().any(|c| c.is_alphanumeric() || is_operator(c));
     if !has_sense {
         return None;
     }
     let text = bare.to_lowercase();
     let letters = bare.chars().filter(|c| c.is_uppercase()).count();
-    let is_name = in_code
-        || letters > 1
-        || bare.starts_with('-')
-        || bare.chars().any(|c| "_/.:=<>$#@(){}[]\\".contains(c));
+    let is_name = in_code || letters > 1 || bare.starts_with('-') || bare.bytes().any(is_of_names);
     let is_plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
     let key = if is_plain && !in_code { stem_hash(&text) } else { hash(text.as_bytes()) };
     Some(Word { text, key, is_name })
+}
+
+/// Signs in front of a word that are none of it. `matches!` is a table; a search in a text is not, and every word of
+/// every text comes through here.
+fn is_before(c: char) -> bool {
+    matches!(c, '(' | '[' | '{' | '"' | '\'' | '*' | '_' | '`' | '“' | '‘' | '«' | '|')
+}
+
+/// Signs behind it.
+fn is_behind(c: char) -> bool {
+    matches!(c, ')' | ']' | '}' | '"' | '\'' | '*' | '_' | '`' | '”' | '’' | '»' | '|' | '…')
+        || matches!(c, ',' | '.' | ';' | ':' | '!' | '?')
+}
+
+fn is_operator(c: char) -> bool {
+    matches!(c, '<' | '>' | '=' | '!' | '+' | '%' | '&' | '^' | '~' | '/')
+}
+
+/// Signs that make a name of a word.
+fn is_of_names(byte: u8) -> bool {
+    matches!(byte, b'_' | b'/' | b'.' | b':' | b'=' | b'<' | b'>' | b'$' | b'#' | b'@' | b'\\')
+        || matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']')
 }
 
 /// What a piece is compared by.

@@ -38,7 +38,9 @@ pub(super) fn assemble(mut batches: Vec<Batch>, walked_ns: i64) -> Result<Image,
         order.extend(batch.drafts.iter().map(|draft| (draft, index)));
     }
     order.sort_unstable_by(|a, b| a.0.key.cmp(&b.0.key));
-    let mut assembly = Assembly::new(Vocabulary::of(&batches, &texts)?);
+    // Memory that grows is paid for several times over; the same words take about the same room again.
+    let room = texts.iter().map(Vec::len).sum::<usize>();
+    let mut assembly = Assembly::new(Vocabulary::of(&batches, &texts)?, room);
     let mut spans = Vec::with_capacity(order.len() * 16);
     for (entry, (draft, batch)) in order.iter().enumerate() {
         let start = assembly.words.len() as u64;
@@ -56,7 +58,7 @@ pub(super) fn assemble(mut batches: Vec<Batch>, walked_ns: i64) -> Result<Image,
 }
 
 impl<'a> Assembly<'a> {
-    fn new(vocabulary: Vocabulary<'a>) -> Self {
+    fn new(vocabulary: Vocabulary<'a>, words_bytes: usize) -> Self {
         let none = FormCount { form: 0, stem_turn: 0, df: 0, last_entry: UNUSED };
         let mut forms = vec![none; vocabulary.forms.len()];
         for (form, turn) in (0..).zip(&vocabulary.turn_of_form) {
@@ -68,7 +70,7 @@ impl<'a> Assembly<'a> {
             forms,
             in_entry: vec![Counts::default(); vocabulary.stems.len()],
             postings: Postings::new(vocabulary.stems.len()),
-            words: Vec::new(),
+            words: Vec::with_capacity(words_bytes + words_bytes / 4),
             totals: Totals { entries: 0, words: 0, sum_df: 0, sum_title_df: 0 },
             vocabulary,
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::vocabulary;
 use crate::duplicates::{hash, is_negation, is_spelled_number, is_times, is_weak};
-use crate::words;
+use crate::words::{self, Quickly};
 
 /// So many words are remembered at once.
 const MET_MAX: usize = 1 << 15;
@@ -65,7 +65,7 @@ impl Known {
 
 thread_local! {
     /// Words that were met: texts repeat their words.
-    static MET: RefCell<HashMap<String, Rc<Known>>> = RefCell::new(HashMap::new());
+    static MET: RefCell<HashMap<String, Rc<Known>, Quickly>> = RefCell::default();
 }
 
 pub(super) fn known(word: &str) -> Rc<Known> {

@@ -50,9 +50,14 @@ impl View {
         self.at.get(at).or(self.at.last()).map_or(0, |at| *at as usize)
     }
 
+    fn with_room(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), at: Vec::with_capacity(bytes) }
+    }
+
     fn push(&mut self, c: char, at: usize) {
         self.text.push(c);
-        self.at.resize(self.text.len(), u32::try_from(at).unwrap_or(u32::MAX));
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        self.at.extend(std::iter::repeat_n(at, c.len_utf8()));
     }
 
     fn is_empty(&self) -> bool {
@@ -61,7 +66,7 @@ impl View {
 
     /// The text with nothing unseen in it, in lower case, signs and lines as they are.
     pub(super) fn plain(original: &str) -> Self {
-        let mut view = Self::default();
+        let mut view = Self::with_room(original.len());
         for (at, c) in original.char_indices() {
             match c {
                 '*' | '`' => {}
@@ -75,7 +80,8 @@ impl View {
 
     /// The words of the text, each between two spaces, in lower case and without accents.
     pub(super) fn words(original: &str, digits: Digits, comments: Comments) -> Self {
-        Reading { original, digits, comments, view: Self::default(), word: Vec::new() }.read()
+        let view = Self::with_room(original.len() + 2);
+        Reading { original, digits, comments, view, word: Vec::new() }.read()
     }
 }
 
@@ -156,8 +162,8 @@ impl Reading<'_> {
     }
 
     fn end_word(&mut self) {
+        let Some((first, at)) = self.word.first().copied() else { return };
         let mut word = std::mem::take(&mut self.word);
-        let Some((first, at)) = word.first().copied() else { return };
         if word.iter().any(|(c, _)| c.is_ascii_alphabetic()) {
             for (c, _) in &mut word {
                 *c = lookalike(*c).unwrap_or(*c);
@@ -169,9 +175,11 @@ impl Reading<'_> {
         if !is_joined || self.view.is_empty() {
             self.view.push(' ', at);
         }
-        for (c, at) in word {
+        for (c, at) in word.drain(..) {
             self.view.push(c, at);
         }
+        // Its room is for the next.
+        self.word = word;
     }
 
     fn letter(&self, c: char) -> char {

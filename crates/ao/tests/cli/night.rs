@@ -247,10 +247,24 @@ impl Held {
 
     /// Sends a signal by its name, and waits for the end.
     pub(crate) fn signal(self, name: &str) -> Ran {
+        self.send(name);
+        ran(self.child)
+    }
+
+    /// Stops it where it is: alive, and writing nothing, not even that it waits.
+    pub(crate) fn freeze(&self) {
+        self.send("STOP");
+        let stat = format!("/proc/{}/stat", self.id());
+        crate::repo::wait_until("the run stands still", || {
+            let told = fs::read_to_string(&stat).unwrap();
+            told.rsplit_once(") ").unwrap().1.starts_with('T')
+        });
+    }
+
+    fn send(&self, name: &str) {
         let id = self.id().to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status().unwrap();
         assert!(sent.success());
-        ran(self.child)
     }
 }
 

@@ -65,13 +65,8 @@ fn a_second_start_is_refused_and_touches_nothing() {
     let told = night.repo.run(&["--json", "overnight", "status"]).expect(0).json();
     assert_eq!(told["is_running"], true);
     assert_eq!(told["run"]["process"], held.id());
-    let seen = |night: &Night| {
-        let mut all = night.all_files();
-        // The first run goes on telling.
-        all.retain(|path, _| !path.ends_with("/status.json"));
-        all
-    };
-    let before = seen(&night);
+    held.freeze();
+    let before = night.all_files();
     let elsewhere = night.aside.path().join("elsewhere");
     for more in [&[][..], &["--output-dir", elsewhere.to_str().unwrap()], &["--resume"]] {
         let refused = night.run(more).expect(75);
@@ -83,7 +78,7 @@ fn a_second_start_is_refused_and_touches_nothing() {
     let dry = ["--json", "--dry-run", "overnight", "start"];
     let refused = night.repo.run(&dry).expect(75);
     assert!(refused.stderr.contains("another run writes its report there"), "{refused}");
-    assert_eq!(seen(&night), before);
+    assert_eq!(night.all_files(), before);
     assert_eq!(night.summary()["status"], "planned");
     let process = held.id();
     held.signal("KILL");

@@ -139,19 +139,28 @@ fn a_night_says_what_was_gained() {
     assert_eq!(again["identical"], true, "{again:#}");
 }
 
+/// A text without the times in it.
+fn timeless(text: &str) -> String {
+    let is_time = |word: &&str| word.len() >= 20 && word.contains("T") && word.contains("Z");
+    text.split([' ', '\n', '"']).filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn questions_change_no_edit_and_no_measure() {
-    let spend = |log: Option<String>| {
+    let spend = |log: Option<&str>| {
         let night = Night::with_copies();
         for number in 0..3 {
             night.pending(number);
         }
-        if let Some(log) = &log {
+        if let Some(log) = log {
             night.repo.write(LOG, log);
         }
         night.run(&[]).expect(0);
         let mut tree = crate::repo::contents(&night.repo.tree());
-        tree.retain(|path, _| path.starts_with("learnings/") || path.starts_with("patterns/"));
+        tree.retain(|path, _| {
+            ["learnings/", "patterns/", "knowledge/"].iter().any(|part| path.starts_with(part))
+        });
+        tree.values_mut().for_each(|text| *text = timeless(text));
         let summary = night.summary();
         let fitness = |key: &str| {
             let all = summary["iterations"].as_array().unwrap();
@@ -159,17 +168,52 @@ fn questions_change_no_edit_and_no_measure() {
         };
         let measured = (fitness("fitness_before"), fitness("fitness_after"));
         let bench = json_of(&night.latest("retrieval-bench.json"));
-        (tree.keys().cloned().collect::<Vec<_>>(), measured, bench, told(&night))
+        ((tree, measured, bench), told(&night))
     };
-    let without = spend(None);
-    let mut log = String::new();
-    for number in 0..150 {
-        let _ = write!(log, "{}", line(&format!("zyzzyva {number} quokka")));
+    let (without, nothing) = spend(None);
+    assert_eq!(nothing, Value::Null);
+    // Those that nothing answers, and those that only what is merged or promoted tonight does.
+    let unanswered = (0..150).map(|number| format!("zyzzyva {number} quokka"));
+    let answered = [1, 1, 1, 50, 51, 52].map(|number| title(&learning(number)));
+    for (questions, asked) in [(unanswered.collect::<Vec<_>>(), 150), (answered.to_vec(), 4)] {
+        let log: String = questions.iter().map(|question| line(question)).collect();
+        let (with, found) = spend(Some(&log));
+        assert_eq!(found["asked"], asked);
+        assert_eq!(without, with);
     }
-    let with = spend(Some(log));
-    assert_eq!(with.3["asked"], 150);
-    assert_eq!(without.3, Value::Null);
-    assert_eq!((without.0, without.1, without.2), (with.0, with.1, with.2));
+}
+
+#[test]
+fn what_was_applied_is_an_answer_and_one_that_is_pushed_away_is_lost() {
+    let night = Night::with_copies();
+    // Nothing has most of its words: what somebody applied is its answer all the same.
+    let asked = "gleam of the zyzzyva";
+    let body = "# Lamps\n\nOf all our lamps only one has a gleam in it at night.\n";
+    night.repo.write("learnings/lamps.md", body);
+    let cite = |how: &str| {
+        let line = json!({
+            "artifact_path": "learnings/lamps.md", "session_id": "s", "cited_at": "t",
+            "citation_type": how, "query": asked
+        });
+        night.repo.write("ao/citations.jsonl", &format!("{line}\n"));
+    };
+    night.repo.write(LOG, &line(asked));
+    cite("retrieved");
+    night.run(&["--full"]).expect(0);
+    assert_eq!(told(&night)["answered_after"], 0, "that it was shown makes it no answer");
+    cite("applied");
+    night.run(&["--full"]).expect(0);
+    assert_eq!(told(&night)["answered_after"], 1);
+    night.harvest_from(12, |number| {
+        let text = learning(1000 + number).replacen("# Learning: ", "# Gleam gleam ", 1);
+        (format!("learnings/2026-03-03-theirs-{number}.md"), text)
+    });
+    night.run(&[]).expect(0);
+    let found = told(&night);
+    assert_eq!(found["lost"], json!([asked]), "{found:#}");
+    assert_eq!((&found["answered_before"], &found["answered_after"]), (&json!(1), &json!(0)));
+    let report = night.markdown();
+    assert!(report.contains("0 of the last question have an answer, 1 fewer"), "{report}");
 }
 
 #[test]
