@@ -44,7 +44,7 @@ pub struct NightQuestions {
     pub extra: Extra,
 }
 
-/// How many of the last questions have an answer before the night, and after it. Nothing is decided by them.
+/// How many of the last questions have an answer before the night, and after it. Nothing is decided by this.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PastQuestions {
     /// How many there are.
@@ -57,6 +57,9 @@ pub struct PastQuestions {
     pub gained: Vec<String>,
     /// Those that have none since, the newest first.
     pub lost: Vec<String>,
+    /// How many of them are among the questions that edits are judged by, because somebody used an answer to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<u64>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -12,7 +12,7 @@ use ao_tree::{Edit, shown};
 use jiff::civil::Date;
 
 use crate::check::Check;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, latest_day};
 use crate::files::Left;
 use crate::logs::Logs;
 use crate::signals::PROMOTE_AT;
@@ -65,7 +65,7 @@ pub fn close_loop(
 ) -> Closing {
     let Settings { root, now, as_of, min_age, ref except, ref trust } = *settings;
     let today = Whereabouts::of(corpus);
-    let day = as_of.or_else(|| corpus.newest());
+    let day = as_of.or_else(|| corpus.newest_by(latest_day(now)));
     let judged = feedback::judge(
         corpus,
         &today,
@@ -97,7 +97,7 @@ pub fn close_loop(
 pub fn asked_of_pending(corpus: &Corpus, path: &str, settings: &Settings<'_>) -> Vec<Check> {
     let Settings { now, as_of, min_age, ref except, ref trust, .. } = *settings;
     let today = Whereabouts::of(corpus);
-    let day = as_of.or_else(|| corpus.newest());
+    let day = as_of.or_else(|| corpus.newest_by(latest_day(now)));
     let told = promote::Told { now, day, min_age, except, trust, watched: Some(path) };
     promote::promote(corpus, &today, told).watched
 }

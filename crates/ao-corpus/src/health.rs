@@ -34,6 +34,8 @@ pub struct Told<'a> {
     pub root: &'a Path,
     /// The day to measure against instead of the corpus's newest.
     pub as_of: Option<Date>,
+    /// Days after this one are not the corpus's newest.
+    pub latest: Option<Date>,
 }
 
 /// What was cited.
@@ -47,7 +49,7 @@ struct Cited<'a> {
 }
 
 pub fn health(corpus: &Corpus, logs: &Logs, fitness: &Fitness, told: Told<'_>) -> MetricsHealth {
-    let day = told.as_of.or_else(|| corpus.newest());
+    let day = told.as_of.or_else(|| corpus.newest_by(told.latest));
     let is_retrievable = |entry: &&Arc<Entry>| {
         let is_later = told.as_of.is_some_and(|day| entry.date().is_some_and(|date| date > day));
         matches!(entry.kind, Kind::Learning | Kind::Finding | Kind::Pattern)

@@ -49,7 +49,7 @@ pub mod words;
 
 pub use check::{Bound, Check, Side};
 pub use closing::{CLOSED, Closing, Settings, asked_of_pending, close_loop};
-pub use corpus::{Corpus, Entry, Kind, SEARCHED};
+pub use corpus::{Corpus, Entry, Kind, SEARCHED, latest_day};
 pub use document::{DOCUMENT_BYTES_MAX, Document, Draft, EditError, Form, Section, day, sections};
 pub use files::{File, Files, Left, in_parallel, read_one};
 pub use logs::{Logs, Mention, Outcome};

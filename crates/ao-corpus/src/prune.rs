@@ -12,7 +12,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::check::{Bound, Check, Side, first_refusal};
-use crate::corpus::{Entry, Kind};
+use crate::corpus::{Entry, Kind, newest_of};
 use crate::defrag::QUEUE;
 use crate::document::day;
 use crate::files::{File, Files, in_parallel};
@@ -70,6 +70,8 @@ pub struct Survey {
     lineage: Lineage,
     /// The day that ages are measured against.
     now: Option<Date>,
+    /// Entries of a day to come.
+    ahead: Vec<(String, Date)>,
 }
 
 struct Surveyed {
@@ -88,10 +90,23 @@ pub struct Weighed {
     pub candidate: Option<Candidate>,
 }
 
-/// Looks at every entry. `now` is the day that ages are measured against.
-pub fn candidates(tree: &Tree, now: Option<Date>) -> Candidates {
-    let survey = Survey::of(tree, now);
+/// The day that ages are measured against.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Against {
+    /// Instead of the corpus's newest.
+    pub day: Option<Date>,
+    /// Days after this one are not the corpus's newest.
+    pub latest: Option<Date>,
+}
+
+/// Looks at every entry.
+pub fn candidates(tree: &Tree, against: Against) -> Candidates {
+    let survey = Survey::of(tree, against);
     let mut candidates = Candidates { now: survey.now, ..Candidates::default() };
+    for (path, day) in &survey.ahead {
+        let why = format!("it is dated {day}, a day to come: no age is counted from it");
+        candidates.kept.push((path.clone(), why));
+    }
     for path in &survey.old {
         let Weighed { checks, candidate } = survey.weigh(tree, path);
         match first_refusal(&checks) {
@@ -105,15 +120,21 @@ pub fn candidates(tree: &Tree, now: Option<Date>) -> Candidates {
 }
 
 impl Survey {
-    pub fn of(tree: &Tree, now: Option<Date>) -> Self {
+    pub fn of(tree: &Tree, against: Against) -> Self {
         let paths = tree.paths();
         let look = |path: &String| tree.entry(path).map(|entry| surveyed(&entry));
         let surveyed: Vec<Surveyed> = in_parallel(&paths, look).into_iter().flatten().collect();
-        let now = now.or_else(|| surveyed.iter().filter_map(|entry| entry.day).max());
+        let days = surveyed.iter().filter_map(|entry| entry.day);
+        let now = against.day.or_else(|| newest_of(days, against.latest));
+        let is_ahead = |day: &Date| against.latest.is_some_and(|latest| *day > latest);
+        let ahead = surveyed
+            .iter()
+            .filter_map(|entry| Some((entry.path.clone(), entry.day.filter(is_ahead)?)));
+        let ahead = ahead.collect();
         let old = surveyed.iter().filter(|entry| entry.is_old).map(|entry| entry.path.clone());
         let old = old.collect();
         let lineage = Lineage::of_facts(surveyed.into_iter().map(|s| (s.path, s.facts)).collect());
-        Self { old, lineage, now }
+        Self { old, lineage, now, ahead }
     }
 
     /// Asks everything of one entry, but who refers to it.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use ao_contract::AskedQuestion;
 
-use crate::bench::{CitedFor, REFERRED};
+use crate::bench::CitedFor;
 use crate::corpus::Corpus;
 use crate::files::in_parallel;
 use crate::fitness::learnings;
@@ -82,10 +82,10 @@ struct One {
 }
 
 impl Asked {
-    /// These questions, with what was cited for them. That something was shown does not make it an answer.
+    /// These questions, with what was cited for them.
     pub fn of(questions: &[String], citations: &[CitedFor]) -> Self {
         let mut cited: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for one in citations.iter().filter(|one| one.weight >= REFERRED) {
+        for one in citations {
             cited.entry(&one.query).or_default().insert(&one.path);
         }
         let one = |text: &String| One {
@@ -108,6 +108,11 @@ impl Asked {
 
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// How many of them are among the questions of the bench too, because somebody applied or referred to an answer.
+    pub fn judged(&self) -> usize {
+        self.list.iter().filter(|one| !one.cited.is_empty()).count()
     }
 
     pub fn texts(&self) -> impl Iterator<Item = &str> {

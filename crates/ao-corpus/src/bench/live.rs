@@ -20,8 +20,6 @@ use crate::search::{Asking, Places, ranking};
 const PROBED_MAX: usize = 1000;
 /// So many past questions are asked again.
 const CITED_MAX: usize = 1000;
-/// What an entry weighs that was referred to; what was only shown weighs less.
-pub const REFERRED: f64 = 2.0;
 /// A longer question was no question.
 const QUERY_BYTES_MAX: usize = 4096;
 
@@ -60,9 +58,9 @@ pub fn citations(log: &str) -> Vec<CitedFor> {
         let Ok(citation) = ao_contract::read::<Citation>(&value) else { continue };
         let weight = match citation.citation_type.known() {
             Some(CitationType::Applied) => 3.0,
-            Some(CitationType::Reference) => REFERRED,
-            Some(CitationType::Retrieved) => 1.0,
-            Some(CitationType::Bypass) | None => continue,
+            Some(CitationType::Reference) => 2.0,
+            // That something was shown does not make it an answer: the bench would want what search gives anyway.
+            Some(CitationType::Retrieved | CitationType::Bypass) | None => continue,
         };
         let query = citation.query.get().map_or("", |query| query.trim());
         if !query.is_empty() && query.len() <= QUERY_BYTES_MAX {

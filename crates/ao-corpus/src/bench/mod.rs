@@ -7,8 +7,6 @@ mod probe;
 mod report;
 
 pub use dataset::{BadSet, DEPTH, Dataset, DatasetScore};
-pub use live::{
-    CitedFor, Questions, REFERRED, Scores, citations, live_questions, read_questions, score,
-};
+pub use live::{CitedFor, Questions, Scores, citations, live_questions, read_questions, score};
 pub use measures::Measures;
 pub use report::live_report;

@@ -22,6 +22,7 @@ use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
 use crate::past::Past;
+use crate::prune::Against;
 use crate::sweep::{self, Sweep};
 use crate::tree::Tree;
 
@@ -64,6 +65,8 @@ pub struct Asked<'a> {
     pub parts: Parts,
     /// The day to measure ages against instead of the corpus's newest.
     pub as_of: Option<Date>,
+    /// Entries that are dated after this day do not make others old.
+    pub latest: Option<Date>,
     /// Files that are left as they are, and why.
     pub fixed: &'a BTreeMap<String, String>,
     /// Edits that are to be made with those of the plan. It is made for the corpus after them.
@@ -80,7 +83,7 @@ pub fn plan(
     asked: Asked<'_>,
     tell: &dyn Fn(&str),
 ) -> Result<Plan, DefragError> {
-    let Asked { parts, as_of, fixed, prior, past } = asked;
+    let Asked { parts, as_of, latest, fixed, prior, past } = asked;
     let mut tree = tree.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
@@ -107,7 +110,8 @@ pub fn plan(
     if parts.prune {
         tell("Looking for what is expired or superseded.");
         let place = (agents, past);
-        pruning::prune(place, &mut tree, &queue, (as_of, index), &mut report, &mut reasons)?;
+        let against = Against { day: as_of, latest };
+        pruning::prune(place, &mut tree, &queue, (against, index), &mut report, &mut reasons)?;
     }
     if parts.sweep {
         sweep_into(agents, &tree, &mut report);
@@ -115,7 +119,8 @@ pub fn plan(
     let ledger;
     if parts.patterns {
         tell("Looking for what learnings say alike.");
-        ledger = patterns::compile_into((agents, past), &mut tree, &mut report, &mut reasons);
+        let place = (agents, past);
+        ledger = patterns::compile_into(place, latest, &mut tree, &mut report, &mut reasons);
         aside.extend(&ledger);
     }
     for (path, why) in fixed {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use ao_contract::Defrag;
 use ao_tree::Edit;
+use jiff::civil::Date;
 
 use super::edits::Reasons;
 use super::kept;
+use crate::corpus::newest_of;
 use crate::past::Past;
 use crate::patterns;
 use crate::tree::Tree;
@@ -15,13 +17,14 @@ use crate::tree::Tree;
 /// Compiles the patterns of the tree that the plan leads to. Gives the edits of the ledger.
 pub(super) fn compile_into(
     place: (&Path, Option<&Past>),
+    latest: Option<Date>,
     tree: &mut Tree,
     report: &mut Defrag,
     reasons: &mut Reasons,
 ) -> Vec<Edit> {
     let archived: Vec<(String, String)> =
         report.prunes.iter().map(|prune| (prune.path.clone(), prune.reason.clone())).collect();
-    let day = report.as_of.clone().or_else(|| newest(tree));
+    let day = report.as_of.clone().or_else(|| newest(tree, latest));
     let compiled = patterns::compile(place, tree, day.as_deref(), &archived);
     report.patterns = compiled.patterns;
     report.kept.extend(compiled.kept.into_iter().map(|(path, why)| kept(&path, why)));
@@ -41,8 +44,8 @@ pub(super) fn compile_into(
     compiled.ledger
 }
 
-fn newest(tree: &Tree) -> Option<String> {
+fn newest(tree: &Tree, latest: Option<Date>) -> Option<String> {
     let paths = tree.paths();
     let days = paths.iter().filter_map(|path| tree.entry(path)?.date());
-    days.max().map(|day| day.to_string())
+    newest_of(days, latest).map(|day| day.to_string())
 }

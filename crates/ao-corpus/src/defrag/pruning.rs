@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ao_contract::{CertificateVerdict, Defrag, DefragKept, DefragPrune, PruneRule};
-use jiff::civil::Date;
 
 use super::dedup::stem;
 use super::edits::Reasons;
@@ -23,11 +22,11 @@ pub(super) fn prune(
     place: (&Path, Option<&Past>),
     tree: &mut Tree,
     queue: &Queue,
-    (now, index): (Option<Date>, Option<Index>),
+    (against, index): (prune::Against, Option<Index>),
     report: &mut Defrag,
     reasons: &mut Reasons,
 ) -> Result<(), DefragError> {
-    let candidates = prune::candidates(tree, now);
+    let candidates = prune::candidates(tree, against);
     report.as_of = candidates.now.map(|day| day.to_string());
     let told = candidates.kept.into_iter().map(|(path, why)| kept(&path, why));
     report.kept.extend(told);

@@ -69,6 +69,8 @@ const NOTHING: f64 = 1e-9;
 pub struct Inputs {
     /// The day to measure ages against instead of the corpus's newest.
     pub as_of: Option<Date>,
+    /// Days after this one are not the corpus's newest.
+    pub latest: Option<Date>,
     /// The score of the retrieval bench; see [`retrieval`].
     pub retrieval: Result<f64, String>,
     /// Clusters of copies, by their paths; see [`copies`].
@@ -95,7 +97,7 @@ pub struct Regression {
 }
 
 pub fn fitness(corpus: &Corpus, inputs: &Inputs) -> Fitness {
-    let day = inputs.as_of.or_else(|| corpus.newest());
+    let day = inputs.as_of.or_else(|| corpus.newest_by(inputs.latest));
     let measured: Vec<&Arc<Entry>> =
         corpus.entries.iter().filter(|entry| is_measured(entry, inputs.as_of)).collect();
     let mut fitness = Fitness {
@@ -205,7 +207,7 @@ mod tests {
     }
 
     fn inputs(retrieval: Result<f64, String>) -> Inputs {
-        Inputs { as_of: None, retrieval, copies: Ok(Vec::new()) }
+        Inputs { as_of: None, latest: None, retrieval, copies: Ok(Vec::new()) }
     }
 
     const ENTRY: (&str, &str) = ("learnings/a.md", "---\ndate: 2026-04-01\n---\nx\n");

@@ -100,7 +100,7 @@ fn against(scene: &Scene, entry: &Entry) -> Vec<Alteration> {
     if entry.document.confidence().is_some() {
         tried.push(Alteration::set(path, "confidence", DOUBT));
     }
-    if let Some(day) = scene.corpus().newest() {
+    if let Some(day) = scene.newest() {
         tried.push(Alteration::set(path, "date", day.to_string()));
     }
     tried.push(Alteration::append(path, "TODO.", "one placeholder, such as `TODO`"));
@@ -131,5 +131,5 @@ fn without_one(found: &[Signal]) -> Vec<Flip> {
 fn old_enough(scene: &Scene) -> Option<String> {
     let hours = scene.settings(BTreeSet::new()).min_age.as_secs().div_ceil(60 * 60);
     let days = i64::try_from(hours.div_ceil(24)).ok()?;
-    Some(scene.corpus().newest()?.checked_sub(days.days()).ok()?.to_string())
+    Some(scene.newest()?.checked_sub(days.days()).ok()?.to_string())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ao_corpus::defrag::Parts;
-use ao_corpus::prune::{Candidate, Survey, referrers, unreferred};
+use ao_corpus::prune::{Against, Candidate, Survey, referrers, unreferred};
 use ao_corpus::{Check, Entry, Kind, Tree};
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -29,7 +29,8 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
         ruling.no_flip = Some("it was not asked".into());
         return Ok(ruling);
     }
-    let weighed = Survey::of(&tree, None).weigh(&tree, path);
+    let weighed =
+        Survey::of(&tree, Against { day: None, latest: scene.latest() }).weigh(&tree, path);
     ruling.checks = weighed.checks;
     let mut named = BTreeSet::new();
     if let Some(candidate) = &weighed.candidate {
@@ -149,7 +150,7 @@ fn tried(scene: &Scene, entry: &Entry, acts: bool) -> Vec<Alteration> {
     let (path, document) = (entry.path.as_str(), &entry.document);
     let mut tried = Vec::new();
     let begins = document.day("last_cited").or_else(|| entry.date());
-    let now = scene.corpus().newest();
+    let now = scene.newest();
     let ttl = document.number("ttl_days").unwrap_or(0.0);
     let age = begins.zip(now).map(|(from, now)| days(from, now));
     if entry.kind == Kind::Finding && !document.has("superseded_by") {

@@ -10,8 +10,10 @@ use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Entry, Ledger, Logs, Past, SEARCHED, Settings, Tree, close_loop,
+    latest_day,
 };
 use ao_tree::{Action, Disk, Door, Edit};
+use jiff::civil::Date;
 
 use super::Deed;
 use crate::held::Fixed;
@@ -110,7 +112,8 @@ impl Scene {
         for _ in 0..TURNS_MAX {
             let closing = self.close(&all, &fixed);
             let past = self.source.past.as_ref();
-            let asked = Asked { parts, as_of: None, fixed: &fixed, prior: &closing.edits, past };
+            let (latest, prior) = (self.latest(), &closing.edits);
+            let asked = Asked { parts, as_of: None, latest, fixed: &fixed, prior, past };
             let plan = plan(&self.agents, Tree::of(Arc::clone(&all)), asked, &|_| {})
                 .map_err(|error| error.to_string())?;
             // What is changed only in thought is not what the door would find.
@@ -127,6 +130,16 @@ impl Scene {
             fixed.extend(refused);
         }
         Err("the tree does not hold still: others write to it".into())
+    }
+
+    /// The last day that counts.
+    pub(super) fn latest(&self) -> Option<Date> {
+        latest_day(&self.source.now)
+    }
+
+    /// What "now" is to this corpus.
+    pub(super) fn newest(&self) -> Option<Date> {
+        self.corpus.newest_by(self.latest())
     }
 
     /// What becomes of pending learnings and of what was said about entries.

@@ -7,7 +7,7 @@ use ao_contract::RetrievalBench;
 use ao_corpus::bench::{self, Questions};
 use ao_corpus::fitness::{self, Fitness, Inputs, Retrieved, fitness};
 use ao_corpus::questions::{Asked, last_asked};
-use ao_corpus::{CLOSED, Corpus, Logs, Tree};
+use ao_corpus::{CLOSED, Corpus, Logs, Tree, latest_day};
 use jiff::civil::Date;
 
 use super::Work;
@@ -25,7 +25,8 @@ impl Baseline {
     pub(crate) fn of(work: &Work, corpus: &Corpus) -> Self {
         let log = Logs::citation_log(&work.agents).unwrap_or_default();
         let questions = fitness::questions(corpus, &log);
-        Self { questions, as_of: corpus.newest(), past: past(work, &log) }
+        let latest = latest_day(&work.outside.reading("baseline").rfc3339());
+        Self { questions, as_of: corpus.newest_by(latest), past: past(work, &log) }
     }
 }
 
@@ -72,7 +73,7 @@ fn told(
     Retrieved { bench, answered }: Retrieved,
 ) -> Measured {
     let retrieval = bench.as_ref().map(|bench| bench.ndcg_at_10.get()).map_err(Clone::clone);
-    let inputs = Inputs { as_of: baseline.as_of, retrieval, copies: Ok(copies) };
+    let inputs = Inputs { as_of: baseline.as_of, latest: None, retrieval, copies: Ok(copies) };
     Measured { fitness: fitness(corpus, &inputs), bench, answered }
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Began {
     pub(crate) transcripts: u64,
     /// The hash of the corpus, where it was needed.
     pub(crate) corpus: Option<String>,
+    /// Whether an entry is dated on a day to come: on that day the same corpus is judged otherwise.
+    pub(crate) is_ahead: bool,
 }
 
 impl Work {

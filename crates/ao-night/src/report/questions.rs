@@ -23,9 +23,15 @@ pub(super) fn told(facts: &Facts<'_>) -> Vec<Block> {
         asked => format!("the last {}", counted(asked, "question", "questions")),
     };
     let has = if after == 1 { "has" } else { "have" };
+    let judged = match found.judged.unwrap_or(0) {
+        0 => "No edit is judged by them.".to_owned(),
+        some => format!(
+            "Edits are judged by {some} of them, for which somebody used an answer, and by no other."
+        ),
+    };
     let line = vec![
         strong("Past questions:"),
-        words(&format!(" {after} of {of} {has} an answer, {moved}. No edit is judged by them.")),
+        words(&format!(" {after} of {of} {has} an answer, {moved}. {judged}")),
     ];
     let mut blocks = vec![Block::Paragraph(line)];
     let named = [("Answered only now:", &found.gained), ("No longer answered:", &found.lost)];

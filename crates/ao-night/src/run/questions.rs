@@ -89,6 +89,7 @@ fn told(past: &Asked, before: &[bool], after: &[bool]) -> Option<PastQuestions> 
         answered_after: count(after),
         gained: moved(true),
         lost: moved(false),
+        judged: Some(past.judged() as u64),
         extra: Extra::new(),
     })
 }

@@ -31,8 +31,8 @@ const LOG: &str = "ao/citations.jsonl";
 The answer is Markdown for a prompt: the best passages of the best entries, each quoted in a block
 that its text cannot end. What is trusted less than `code` says so; what waits to be promoted is not
 given. A token is taken to be four bytes. One line an entry is added to
-.agents/ao/citations.jsonl, not with --dry-run; and what was asked to .agents/ao/questions.jsonl, not with
---no-log, --dry-run, or `questions.keep: false`.")]
+.agents/ao/citations.jsonl, not with --dry-run; and what was asked to .agents/ao/questions.jsonl. With
+--no-log or `questions.keep: false`, and where a secret is in it, neither says what was asked.")]
 pub(crate) struct Arguments {
     /// What to look for
     #[arg(required = true, value_name = "QUERY")]
@@ -75,7 +75,9 @@ pub(crate) fn run(
     if found.given.is_empty() {
         printer.note("Nothing found.");
     }
-    let citations = citations(&found, &hits, &query, &session(arguments), &library);
+    // That an entry was given is recorded; for what, only where questions are.
+    let kept = questions::may_keep(&arguments.logging, &library, &query).then_some(query.as_str());
+    let citations = citations(&found, &hits, kept, &session(arguments), &library);
     answer(&found, &hits, &query, printer);
     let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
     questions::log(&arguments.logging, (&library, global), (AskedBy::Lookup, &query), &paths);
@@ -108,7 +110,7 @@ fn confidence_of<'a>(hits: &'a [Hit], given: &Given) -> Option<&'a Hit> {
 fn citations(
     found: &Lookup,
     hits: &[Hit],
-    query: &str,
+    query: Option<&str>,
     session: &str,
     library: &Library,
 ) -> Vec<Citation> {
@@ -120,7 +122,7 @@ fn citations(
         citation_type: CitationType::Retrieved.into(),
         workspace_path: Maybe::Value(library.repo.root.to_string_lossy().into_owned()),
         model_vendor: Maybe::Absent,
-        query: Maybe::Value(query.to_owned()),
+        query: query.map(str::to_owned).into(),
         metric_namespace: Maybe::Absent,
         match_confidence: confidence_of(hits, given)
             .and_then(|hit| Finite::new(hit.confidence))

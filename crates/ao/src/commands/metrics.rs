@@ -6,13 +6,14 @@ use std::sync::Arc;
 use ao_contract::{Exit, MetricsHealth, Unit};
 use ao_corpus::fitness::{self, Inputs, METRICS, fitness};
 use ao_corpus::health::{Told, health};
-use ao_corpus::{Corpus, Logs, SEARCHED, Tree};
+use ao_corpus::{Corpus, Logs, SEARCHED, Tree, latest_day};
 use ao_tree::shown;
 
 use super::as_of::AsOf;
 use super::flywheel::{unreadable, unwritable};
 use super::library::Library;
 use crate::cli::Global;
+use crate::clock;
 use crate::failure::Failure;
 use crate::printer::{DOUBT, FAINT, Printer, STRONG, paint};
 
@@ -65,14 +66,16 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let day = library.as_of().and_then(AsOf::day);
     let tree = Tree::of(Arc::clone(&corpus));
     let questions = fitness::questions(&corpus, &log);
+    let latest = latest_day(&clock::now().rfc3339());
     let inputs = Inputs {
         as_of: day,
+        latest,
         retrieval: fitness::retrieval(&corpus, &questions).map(|bench| bench.ndcg_at_10.get()),
         copies: Ok(fitness::copies(&tree)),
     };
     let root = library.repo.canonical();
     drop(library);
-    let asked = Told { root: &root, as_of: day };
+    let asked = Told { root: &root, as_of: day, latest };
     let mut report = health(&corpus, &logs, &fitness(&corpus, &inputs), asked);
     if let Some(told) = told {
         report.extra.insert("corpus_as_of".into(), told);

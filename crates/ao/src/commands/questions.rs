@@ -12,8 +12,9 @@ use crate::config;
 
 /// So many of the entries that came back are named.
 const TOP_MAX: usize = 3;
-/// No key is shorter.
+/// No key is shorter, and none without a figure in it shorter than this.
 const KEY_BYTES_MIN: usize = 10;
+const LETTERS_MIN: usize = 16;
 
 /// Taken by the commands that are asked something.
 #[derive(Debug, clap::Args)]
@@ -32,14 +33,11 @@ pub(crate) fn log(
     found: &[&str],
 ) {
     // Of an earlier state, whether today's has an answer is no question.
-    let is_wanted = !logging.no_log && !global.dry_run && library.as_of().is_none();
+    let is_wanted = !global.dry_run && library.as_of().is_none();
+    if !is_wanted || !may_keep(logging, library, question) {
+        return;
+    }
     let question = question.trim();
-    if !is_wanted || question.len() > QUESTION_BYTES_MAX {
-        return;
-    }
-    if !config::keeps_questions(&library.repo.root) || has_secret(question) {
-        return;
-    }
     let line = AskedQuestion {
         asked_at: clock::now().rfc3339(),
         by: by.into(),
@@ -51,15 +49,29 @@ pub(crate) fn log(
     let _ = append(library, &line);
 }
 
+/// Whether a question may be written down, in whatever log.
+pub(crate) fn may_keep(logging: &Logging, library: &Library, question: &str) -> bool {
+    let question = question.trim();
+    !logging.no_log
+        && question.len() <= QUESTION_BYTES_MAX
+        && config::keeps_questions(&library.repo.root)
+        && !has_secret(question)
+}
+
 /// One with a secret in it is not kept at all: with the secret taken out it is another question. The public rules take
 /// longer to make ready than a search takes, so they are asked only where a key could be.
 fn has_secret(question: &str) -> bool {
-    let is_code =
-        |word: &str| word.len() >= KEY_BYTES_MIN && word.bytes().any(|b| b.is_ascii_digit());
     let may_hold_key =
-        question.contains(['=', ':', '@']) || question.split_whitespace().any(is_code);
+        question.contains(['=', ':', '@']) || question.split_whitespace().any(may_be_key);
     let is_seen = |scanner: Scanner| !scanner.scan("question", question.as_bytes()).is_empty();
     redactor().is_in(question.as_bytes()) || may_hold_key && Scanner::new(&[]).map_or(true, is_seen)
+}
+
+/// A word that nobody would say: with figures in it, or long, and joined, or with capitals that begin nothing.
+fn may_be_key(word: &str) -> bool {
+    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_odd = word.contains('_') || word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase());
+    word.len() >= KEY_BYTES_MIN && has_digit || word.len() >= LETTERS_MIN && is_odd
 }
 
 fn append(library: &Library, line: &AskedQuestion) -> std::io::Result<()> {

@@ -184,3 +184,34 @@ fn what_people_write_during_a_night_stays() {
     let told = night.summary()["iterations"].to_string();
     assert!(told.contains("learnings/2026-03-02-copy.md"), "{told}");
 }
+
+// What is dated on a day to come makes nothing old: no term is over by it, and nobody's wait.
+#[test]
+fn a_day_to_come_moves_nothing() {
+    let night = Night::with_copies();
+    let day = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    let finding = format!(
+        "---\nid: f-1\ndate: {day}\nttl_days: 365\nseverity: high\n---\n# The lint gate leaks\n\n{}",
+        crate::night::text(70)
+    );
+    night.repo.write("findings/f-1.md", &finding);
+    let pending = learning(50).replacen("date: 2026-03-23", &format!("date: {day}"), 1);
+    assert!(pending.contains(&day));
+    night.repo.write("knowledge/pending/today.md", &pending);
+    let ahead = learning(51).replacen("date: 2026-03-24", "date: 2036-05-01", 1);
+    assert!(ahead.contains("2036"));
+    night.repo.write("knowledge/pending/ahead.md", &ahead);
+    for _ in 0..3 {
+        night.run(&[]).expect(0);
+        assert!(night.repo.exists("findings/f-1.md"));
+        assert!(night.repo.exists("knowledge/pending/today.md"), "{:#}", night.summary());
+    }
+    let summary = night.summary();
+    assert_eq!(summary["metrics_health"]["as_of"], *day);
+    // On that day the same files are judged otherwise, so nothing is settled by them.
+    assert!(summary.get("unchanged_since").is_none(), "{summary:#}");
+    let told = night.repo.run(&["--json", "--dry-run", "defrag"]).expect(0).json();
+    let kept = told["kept"].as_array().unwrap();
+    let ahead = kept.iter().find(|one| one["path"] == "knowledge/pending/ahead.md").unwrap();
+    assert!(ahead["why"].as_str().unwrap().contains("a day to come"), "{ahead}");
+}

@@ -72,6 +72,8 @@ fn nothing_is_written_where_it_is_not_wanted() {
         &["search", &"tapir ".repeat(200)],
         &["search", "tapir ghp_0123456789abcdefABCDEF0123456789abcd"],
         &["search", "tapir aws AKIAQ3EGRIJ5ZQJ7WXYZ"],
+        &["search", "tapir aws AKIAQEGRIJZQJWXYZABC"],
+        &["lookup", "tapir aws AKIAQ3EGRIJ5ZQJ7WXYZ"],
     ] {
         repo.run(arguments).expect(0);
         assert_eq!(lines(&repo).len(), 0, "{arguments:?}");
@@ -80,7 +82,12 @@ fn nothing_is_written_where_it_is_not_wanted() {
     let config = repo.root().join(".agentops/config.yaml");
     fs::write(&config, "questions:\n  keep: false\n").unwrap();
     repo.run(&["search", "tapir"]).expect(0);
+    repo.run(&["lookup", "tapir"]).expect(0);
     assert_eq!(lines(&repo).len(), 0);
+    // That an entry was given is recorded all the same, and not for what.
+    let cited = repo.read("ao/citations.jsonl");
+    assert_eq!(cited.lines().count(), 3, "{cited}");
+    assert!(!cited.contains("query") && !cited.contains("AKIA"), "{cited}");
     fs::write(&config, "questions:\n  keep: true\n").unwrap();
     repo.run(&["search", "tapir"]).expect(0);
     assert_eq!(lines(&repo).len(), 1);
@@ -211,8 +218,10 @@ fn what_was_applied_is_an_answer_and_one_that_is_pushed_away_is_lost() {
     night.run(&[]).expect(0);
     let found = told(&night);
     assert_eq!(found["lost"], json!([asked]), "{found:#}");
+    assert_eq!(found["judged"], 1);
     assert_eq!((&found["answered_before"], &found["answered_after"]), (&json!(1), &json!(0)));
     let report = night.markdown();
+    assert!(report.contains("Edits are judged by 1 of them"), "{report}");
     assert!(report.contains("0 of the last question have an answer, 1 fewer"), "{report}");
 }
 

@@ -6,8 +6,8 @@ mod tell;
 use std::io::IsTerminal;
 
 use ao_contract::{DefragStatus, Exit};
-use ao_corpus::Tree;
 use ao_corpus::defrag::{Asked, DefragError, Parts, Plan, plan};
+use ao_corpus::{Tree, latest_day};
 use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use super::proposal::{Fixed, Proposal, settle};
 use super::tree::apply::CommitArguments;
 use super::tree::outcome;
 use crate::cli::Global;
+use crate::clock;
 use crate::config::Limits;
 use crate::failure::Failure;
 use crate::printer::{self, Printer, Stream};
@@ -142,7 +143,8 @@ fn planned(
     let tell = |what: &str| printer.note(what);
     settle(door, |fixed| {
         let (parts, as_of) = (arguments.parts(), arguments.as_of);
-        let asked = Asked { parts, as_of, fixed, prior: &[], past: None };
+        let latest = latest_day(&clock::now().rfc3339());
+        let asked = Asked { parts, as_of, latest, fixed, prior: &[], past: None };
         let tree = Tree::list(&repo.agents()).map_err(DefragError::Io);
         let planned = tree.and_then(|tree| plan(&repo.agents(), tree, asked, &tell));
         planned.map_err(|error| match error {
