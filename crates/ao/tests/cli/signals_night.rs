@@ -45,6 +45,9 @@ fn a_night_takes_what_is_new_once_and_says_so() {
     assert_eq!(ingest["transcripts"][0]["own"], 1, "{ingest:#}");
     let [path] = sessions.pending().try_into().unwrap();
     assert!(sessions.night.repo.read(&path).contains("trust: user"));
+    // The iteration that brought it has decided nothing about it; today's rules have.
+    let told = sessions.run(&["--json", "overnight", "explain", &path]).expect(0).json();
+    assert_eq!(told["rules"][0]["rule"], "promotion", "{told:#}");
     let report = sessions.night.markdown();
     assert!(report.contains("1 lessons") && report.contains("a.jsonl:3"), "{report}");
     // Neither what is only pending nor that it came moves the fitness.

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ENTRY")]
     entry: String,
     /// What this iteration, or the last one of this run, decided, or what the tree of `today` gives
-    /// (default: the newest iteration that touched it, or else today)
+    /// (default: the newest iteration that touched it; else, or if it only brought it, today)
     #[arg(long, value_name = "ITERATION")]
     as_of: Option<String>,
 }
@@ -61,10 +61,18 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let library = Library::open(global)?;
     let subject = Subject::find(&library, &arguments.entry)?;
-    let (event, iteration) = deciding(&library, &subject, arguments.as_of.as_deref())?;
-    let (scene, doubt) = scene(&library, &subject, iteration.as_deref())?;
-    let asked = asked(&scene, &subject, event);
-    let explained = match &asked {
+    let (mut event, mut iteration) = deciding(&library, &subject, arguments.as_of.as_deref())?;
+    let (mut scene, mut doubt) = read(&library, &subject, iteration.as_deref())?;
+    let mut path = asked(&scene, &subject, event);
+    if path.is_none() && arguments.as_of.is_none() {
+        // An iteration that brought it has decided nothing about it yet: then what holds is what holds today.
+        let today = read(&library, &subject, None)?;
+        if let Some(found) = asked(&today.0, &subject, None) {
+            (event, iteration, path) = (None, None, Some(found));
+            (scene, doubt) = today;
+        }
+    }
+    let explained = match &path {
         Some(path) => Some(explain(&scene, path, &subject.path).map_err(|why| {
             Failure::new(
                 Exit::Failed,
@@ -82,7 +90,7 @@ pub(crate) fn run(
         iteration: iteration.as_deref(),
         event,
         scene: &scene,
-        path: asked.as_deref(),
+        path: path.as_deref(),
         explained: explained.as_ref(),
         agrees,
         doubt,
@@ -116,7 +124,7 @@ fn deciding<'a>(
 }
 
 /// The corpus that an iteration read, or today's; and whether it is known what the entry was.
-fn scene(
+fn read(
     library: &Library,
     subject: &Subject,
     iteration: Option<&str>,
