@@ -85,11 +85,9 @@ fn push<'a>(raw: &'a str, in_code: bool, found: &mut Vec<Token<'a>>) {
         _ => Mark::None,
     };
     let has_signs = bare.bytes().any(is_sign);
-    let number = if bare.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '~' | '=' | '$')) {
-        quantity::number(bare)
-    } else {
-        None
-    };
+    let is_number = bare.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '~' | '=' | '$'));
+    let number =
+        if is_number && (!in_code || is_set(found.last())) { quantity::number(bare) } else { None };
     let is_word = !in_code && !has_signs && number.is_none();
     if is_word && bare.contains('-') && !bare.starts_with('-') {
         let mut parts = bare.split('-').filter(|part| !part.is_empty()).peekable();
@@ -104,6 +102,11 @@ fn push<'a>(raw: &'a str, in_code: bool, found: &mut Vec<Token<'a>>) {
         return;
     }
     found.push(Token { number, ..token(bare, mark, in_code || (has_signs && number.is_none())) });
+}
+
+/// Whether what stands behind this word in code is its value: `--retries 3`, `limit = 3`. In `grep 5214` nothing is set.
+fn is_set(before: Option<&Token<'_>>) -> bool {
+    before.is_some_and(|before| before.raw.starts_with('-') || before.mark == Mark::Colon)
 }
 
 fn ends_word(c: char) -> bool {
