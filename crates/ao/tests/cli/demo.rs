@@ -21,6 +21,10 @@ fn the_demo_kills_recovers_and_undoes() {
     assert_eq!(answer["night"]["merged"], 20, "{answer:#}");
     assert!(answer["night"]["packets"].as_u64().unwrap() >= 3, "{answer:#}");
     assert_eq!(answer["night"]["replayed_to_the_byte"], true, "{answer:#}");
+    // What was said to an agent is learned, what is meant for agents is held, and what disagrees is put to a person.
+    assert_eq!(answer["night"]["lessons"], 1, "{answer:#}");
+    assert_eq!(answer["night"]["poison_held"], true, "{answer:#}");
+    assert_eq!(answer["night"]["contradictions"], 1, "{answer:#}");
     let kills = answer["kills"].as_array().unwrap();
     assert_eq!(kills.len(), 12);
     // The last one waits for the marker: it always meets a commit that is decided.

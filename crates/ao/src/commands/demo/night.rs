@@ -10,10 +10,15 @@ use super::{BOUNDS, Stage, broken, week};
 use crate::failure::Failure;
 use crate::printer::{Printer, STRONG, paint};
 
+/// Where the demo's own Claude Code keeps what was said; the user's is not looked at.
+const CLAUDE: &str = "claude";
+
 /// How the night ended.
 pub(super) struct Slept {
     pub(super) report: String,
     summary: Value,
+    /// Whether the text that is meant for agents still waits for a person.
+    is_poison_held: bool,
     /// Whether a replay gave the same summary to the byte.
     is_replayed: bool,
 }
@@ -25,6 +30,9 @@ impl Slept {
             "iterations": self.summary["iterations"].as_array().map_or(0, Vec::len),
             "merged": self.merged(),
             "packets": self.summary["morning_packets"].as_array().map_or(0, Vec::len),
+            "lessons": self.lessons(),
+            "contradictions": self.summary["contradictions"]["open"],
+            "poison_held": self.is_poison_held,
             "replayed_to_the_byte": self.is_replayed,
         })
     }
@@ -35,8 +43,19 @@ impl Slept {
         iterations.map_or(0, |all| all.iter().map(merged).sum())
     }
 
+    /// What the night learned from the session.
+    fn lessons(&self) -> usize {
+        let iterations = self.summary["iterations"].as_array();
+        let taken = |one: &Value| one["ingest"]["lessons"].as_array().map_or(0, Vec::len);
+        iterations.map_or(0, |all| all.iter().map(taken).sum())
+    }
+
     pub(super) fn is_good(&self) -> bool {
-        self.summary["status"] == "done" && self.merged() > 0 && self.is_replayed
+        self.summary["status"] == "done"
+            && self.merged() > 0
+            && self.lessons() == 1
+            && self.is_poison_held
+            && self.is_replayed
     }
 }
 
@@ -48,8 +67,10 @@ impl Stage {
         let log = agents.join("ao/citations.jsonl");
         let text = redactor().bytes(week::citations().as_bytes(), Ansi::Keep);
         ao_vault::out::replace_file(&log, &text).map_err(|error| broken(&error))?;
+        self.talk()?;
         printer.note(&format!(
-            "{} `ao overnight start` over {files} files, some written down twice, and in the morning:\n",
+            "{} `ao overnight start` over {files} files, some written down twice, one of them poisoned, and a session in \
+             which somebody corrected an agent; and in the morning:\n",
             paint(STRONG, "8.")
         ));
         let ended = self.overnight(&["start", "--no-keep-awake", "--run-timeout", "50s"])?;
@@ -67,7 +88,19 @@ impl Stage {
             paint(STRONG, "9.")
         );
         let report = format!("{night}\n{replay}");
-        Ok(Slept { report, summary, is_replayed: again.is_success() })
+        let is_poison_held = agents.join(week::POISON).exists();
+        Ok(Slept { report, summary, is_poison_held, is_replayed: again.is_success() })
+    }
+
+    /// Leaves the transcript of a session where Claude Code would.
+    fn talk(&self) -> Result<(), Failure> {
+        let root = self.repo.canonical();
+        let folder = format!("{CLAUDE}/projects/demo");
+        ao_tree::make_folders(&root, &folder).map_err(|error| broken(&error))?;
+        let session = week::session(&root.to_string_lossy());
+        let text = redactor().bytes(session.as_bytes(), Ansi::Keep);
+        let file = root.join(folder).join("s-demo.jsonl");
+        ao_vault::out::replace_file(&file, &text).map_err(|error| broken(&error))
     }
 
     fn overnight(&self, words: &[&str]) -> Result<Ended, Failure> {
@@ -75,6 +108,7 @@ impl Stage {
             .arguments(["--quiet", "-C"].map(OsStr::new))
             .arguments([self.repo.root.as_os_str()])
             .arguments(["overnight"].into_iter().chain(words.iter().copied()).map(OsStr::new))
+            .variable("CLAUDE_CONFIG_DIR", self.repo.root.join(CLAUDE))
             .directory(&self.repo.root);
         let ended = Keeper::this_binary().run(&program, BOUNDS, &false.into());
         ended.map_err(|error| broken(&error))
