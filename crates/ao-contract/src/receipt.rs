@@ -89,6 +89,9 @@ pub struct ReceiptInputs {
     /// Drafts of a model that wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drafts: Option<u64>,
+    /// Transcripts of agents that worked in this repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcripts: Option<u64>,
     /// Items that the operator put ahead.
     #[serde(default)]
     pub queue: u64,

@@ -77,6 +77,7 @@ impl Run<'_> {
             inputs.pending = Some(began.pending);
             inputs.harvest_entries = Some(began.harvest_entries);
             inputs.drafts = Some(began.drafts);
+            inputs.transcripts = Some(began.transcripts);
             inputs.corpus.clone_from(&began.corpus);
         }
         // A history that cannot be read is told of by the commit that needed it, and by a verification.

@@ -48,6 +48,9 @@ fn a_night_takes_what_is_new_once_and_says_so() {
     // The iteration that brought it has decided nothing about it; today's rules have.
     let told = sessions.run(&["--json", "overnight", "explain", &path]).expect(0).json();
     assert_eq!(told["rules"][0]["rule"], "promotion", "{told:#}");
+    let receipts = sessions.night.repo.read("overnight/receipts.jsonl");
+    let receipt: Value = serde_json::from_str(receipts.lines().last().unwrap()).unwrap();
+    assert_eq!(receipt["inputs"]["transcripts"], 1, "{receipt:#}");
     let report = sessions.night.markdown();
     assert!(report.contains("1 lessons") && report.contains("a.jsonl:3"), "{report}");
     // Neither what is only pending nor that it came moves the fitness.

@@ -58,6 +58,7 @@ pub(super) fn unworked(inputs: &ReceiptInputs, work: &ReceiptWork) -> Vec<String
         work.sources_read > 0,
     );
     look(inputs.drafts.unwrap_or(0), ("draft", "drafts"), work.sources_read > 0);
+    look(inputs.transcripts.unwrap_or(0), ("transcript", "transcripts"), has_finished);
     look(inputs.queue, ("item of the queue", "items of the queue"), work.packets > 0);
     left
 }
