@@ -193,15 +193,34 @@ impl Context {
     }
 }
 
-/// Whether one of the two came from the other or replaced it.
-pub(super) fn are_of_one_lineage(one: &Entry, other: &Entry) -> bool {
-    let names = |entry: &Entry, named: &Entry| {
-        let id = named.document.text("id");
-        let is_named = |name: &str| {
-            let name = name.trim();
-            name.ends_with(named.name()) || name == named.stem() || id.as_deref() == Some(name)
-        };
-        LINEAGE.iter().any(|key| entry.document.texts(key).iter().any(|name| is_named(name)))
-    };
-    names(one, other) || names(other, one)
+/// By what an entry is known, and which others it came from or replaced.
+#[derive(Debug)]
+pub(super) struct Kin {
+    file: String,
+    stem: String,
+    id: Option<String>,
+    others: Vec<String>,
+}
+
+impl Kin {
+    pub(super) fn of(entry: &Entry) -> Self {
+        let others = LINEAGE.iter().flat_map(|key| entry.document.texts(key));
+        Self {
+            file: entry.name().to_owned(),
+            stem: entry.stem().to_owned(),
+            id: entry.document.text("id").map(std::borrow::Cow::into_owned),
+            others: others.map(|name| name.trim().to_owned()).collect(),
+        }
+    }
+
+    /// Whether one of the two came from the other or replaced it.
+    pub(super) fn is_of_one_lineage(&self, other: &Self) -> bool {
+        self.names(other) || other.names(self)
+    }
+
+    fn names(&self, other: &Self) -> bool {
+        self.others.iter().any(|name| {
+            name.ends_with(&other.file) || *name == other.stem || other.id.as_ref() == Some(name)
+        })
+    }
 }
