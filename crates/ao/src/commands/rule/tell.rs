@@ -27,6 +27,9 @@ pub(super) fn list(cards: &Cards, rulings: Option<&Rulings>) -> String {
     }
     if cards.open.is_empty() {
         text.push_str("Nothing contradicts itself that nobody ruled about.\n");
+        if cards.is_capped {
+            text.push_str("Not all was looked at: a limit of the search was reached.\n");
+        }
     } else {
         let count = counted(cards.open.len() as u64, "open card", "open cards");
         let at_least = if cards.is_capped { "At least " } else { "" };
