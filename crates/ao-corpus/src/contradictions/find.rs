@@ -240,36 +240,51 @@ impl Together<'_> {
         let (corpus, said) = (self.corpus, self.said);
         let Some(difference) = apart(corpus, &said[one[0]], &said[other[0]]) else { return };
         let last = (self.tries + TRIES_MAX).min(ALL_TRIES_MAX);
+        let (ours, theirs) = (self.surroundings.groups(one), self.surroundings.groups(other));
+        let pairs = ours.iter().flat_map(|one| theirs.iter().map(move |other| (one, other)));
         let mut count = 0;
-        for first in one {
-            for second in other {
+        for (one, other) in pairs {
+            if self.tries >= last {
+                self.search.is_capped = true;
+                return;
+            }
+            self.tries += 1;
+            if !self.surroundings.hold_together(one[0], other[0]) {
+                continue;
+            }
+            for (first, second) in one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))) {
                 if count >= REPEATED_MAX || self.tries >= last {
                     self.search.is_capped = true;
                     return;
                 }
                 self.tries += 1;
-                if !self.surroundings.may_meet(*first, *second) {
-                    continue;
-                }
-                let (first, second) = (&said[*first], &said[*second]);
-                let (ours, theirs) = (difference.ours.clone(), difference.theirs.clone());
-                // A title and a sentence of one entry that say the same are one claim.
-                let key = if first.entry < second.entry {
-                    (first.entry, second.entry, ours, theirs)
-                } else {
-                    (second.entry, first.entry, theirs, ours)
-                };
-                let is_new = self.seen.insert(key);
-                if let (true, Some(first), Some(second)) =
-                    (is_new, quoted(corpus, first), quoted(corpus, second))
+                if self.surroundings.may_meet(first, second)
+                    && self.take(first, second, &difference)
                 {
-                    let difference = difference.clone();
-                    self.search.found.push(Found { one: first, other: second, difference });
                     self.search.is_capped |= is_cut;
                     count += 1;
                 }
             }
         }
+    }
+
+    /// Whether this is news.
+    fn take(&mut self, first: usize, second: usize, difference: &Difference) -> bool {
+        let (first, second) = (&self.said[first], &self.said[second]);
+        let (ours, theirs) = (difference.ours.clone(), difference.theirs.clone());
+        // A title and a sentence of one entry that say the same are one claim.
+        let key = if first.entry < second.entry {
+            (first.entry, second.entry, ours, theirs)
+        } else {
+            (second.entry, first.entry, theirs, ours)
+        };
+        if !self.seen.insert(key) {
+            return false;
+        }
+        let quotes = (quoted(self.corpus, first), quoted(self.corpus, second));
+        let (Some(one), Some(other)) = quotes else { return false };
+        self.search.found.push(Found { one, other, difference: difference.clone() });
+        true
     }
 }
 

@@ -167,8 +167,13 @@ impl Context {
         context
     }
 
-    /// Whether two entries may speak of the same thing where their statements have these words in common.
-    pub(super) fn may_meet(&self, other: &Self, shared: &[u32], is_told: bool) -> bool {
+    /// Where what is said holds: all that [`Context::holds_with`] asks for.
+    pub(super) fn holds(&self) -> (&[(usize, String)], &[u32]) {
+        (&self.about, &self.surroundings)
+    }
+
+    /// Whether what two entries say may hold at one place, where their statements have these words in common.
+    pub(super) fn holds_with(&self, other: &Self, shared: &[u32]) -> bool {
         let says_other = |(at, text): &(usize, String)| {
             other.about.iter().any(|(there, other)| at == there && text != other)
         };
@@ -179,14 +184,11 @@ impl Context {
             let is_known = |key: &&u32| two.surroundings.contains(key) || shared.contains(key);
             !one.surroundings.iter().all(|key| is_known(&key))
         };
-        if is_apart(self, other) || is_apart(other, self) {
-            return false;
-        }
-        is_told || self.has_title_like(other)
+        !is_apart(self, other) && !is_apart(other, self)
     }
 
     /// Where the statements alone do not say what they are about, the titles must.
-    fn has_title_like(&self, other: &Self) -> bool {
+    pub(super) fn has_title_like(&self, other: &Self) -> bool {
         let is_specific = self.specific.iter().any(|key| other.specific.contains(key));
         let shared = self.title.iter().filter(|key| other.title.contains(key)).count();
         is_specific || 2 * shared > self.title.len().max(other.title.len())
