@@ -206,10 +206,13 @@ fn bound(tokens: &[Token], at: usize) -> (Bound, bool) {
     if last.says("than")
         && let Some(earlier) = earlier
     {
-        let is_no =
-            tokens[..at - 2].iter().filter(|token| token.sense.is(NEGATION)).count() % 2 == 1;
+        let is_denial =
+            |denial: &usize| tokens[*denial].sense.is(NEGATION) && reaches(tokens, *denial, at - 2);
+        let is_no = (0..at - 2).filter(is_denial).count() % 2 == 1;
         let is_least = is_one_of(earlier, &MORE) != is_no;
-        return (if is_least { Bound::AtLeast } else { Bound::AtMost }, !is_no);
+        // Within a condition it says when, and not how many.
+        let is_strict = !is_no && !tokens[..at - 2].iter().any(|token| token.sense.is(SCOPE));
+        return (if is_least { Bound::AtLeast } else { Bound::AtMost }, is_strict);
     }
     if is_one_of(last, &["about", "around", "roughly", "approximately", "nearly", "almost"]) {
         return (Bound::About, false);
@@ -227,11 +230,27 @@ fn is_one_of(token: &Token, words: &[&str]) -> bool {
 
 /// Whether what is denied here is that it is more, or less, than a number.
 fn denies_bound(tokens: &[Token], at: usize) -> bool {
-    tokens[at + 1..].windows(3).any(|three| {
-        let [word, than, number] = three else { return false };
-        let is_number = number.number.is_some() || number.sense.is(SPELLED);
-        than.says("than") && is_number && (is_one_of(word, &MORE) || is_one_of(word, &LESS))
-    })
+    let is_bound = |word: usize| {
+        let number = tokens.get(word + 2);
+        tokens[word + 1].says("than")
+            && number.is_some_and(|number| number.number.is_some() || number.sense.is(SPELLED))
+            && (is_one_of(&tokens[word], &MORE) || is_one_of(&tokens[word], &LESS))
+    };
+    let last = tokens.len().saturating_sub(2);
+    (at + 1..last).any(|word| is_bound(word) && reaches(tokens, at, word))
+}
+
+/// Whether a denial is one of the bound that begins here. With where, when or of what between them, it is one of the
+/// rest: `do not deploy when more than 3 are away`.
+fn reaches(tokens: &[Token], denial: usize, word: usize) -> bool {
+    let between = match &tokens[denial + 1..word] {
+        [rest @ .., last] if last.says("for") => rest,
+        [.., last] if last.says("of") => return false,
+        between => between,
+    };
+    let is_apart =
+        |token: &Token| token.sense.is(SCOPE) || is_one_of(token, &["with", "that", "has", "have"]);
+    !between.iter().any(is_apart)
 }
 
 /// `max 5`, `above 5`: said by the bound.

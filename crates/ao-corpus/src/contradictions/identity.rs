@@ -64,7 +64,7 @@ impl<'a> Identities<'a> {
         let there = self.corpus.get(&side.path);
         let Some(id) = &side.id else { return there };
         let is_same = |entry: &&Arc<Entry>| own_id(entry).is_none_or(|own| own == *id);
-        there.filter(is_same).or_else(|| only(self.ids.get(id)))
+        there.filter(is_same).or_else(|| only(self.ids.get(id)).filter(|_| self.is_only_one(id)))
     }
 
     /// The entry that took it in.
