@@ -105,3 +105,24 @@ fn only_the_ruling_is_taken_back() {
     assert!(repo.exists("learnings/hand.md") && !repo.read(NEW).contains("superseded_by"));
     assert_eq!(repo.card(), card);
 }
+
+/// A word for a text is a decision as well.
+// proves: LOOP-09
+#[test]
+fn an_undo_of_a_night_leaves_a_word_for_a_text() {
+    let night = Night::with_copies();
+    let repo = &night.repo;
+    night.run(&[]).expect(0);
+    let id = night.summary()["run_id"].as_str().unwrap().to_owned();
+    night.pending(3);
+    let folder = std::fs::read_dir(repo.agents().join("knowledge/pending")).unwrap();
+    let name = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).next().unwrap();
+    let path = format!("knowledge/pending/{name}");
+    repo.run(&["trust", &path, "--vouch", "--why", "I wrote it"]).expect(0);
+    let vouched = || repo.run(&["--json", "trust"]).expect(0).json()["vouched"].clone();
+    let before = vouched();
+    assert_eq!(before.as_array().unwrap().len(), 1, "{before:#}");
+    repo.run(&["overnight", "undo", &id, "--grace", "0s"]).expect(0);
+    assert!(repo.exists("learnings/2026-03-02-copy.md"));
+    assert_eq!(vouched(), before);
+}
