@@ -49,6 +49,9 @@ pub struct Contradiction {
 pub struct ContradictionSide {
     /// The entry, relative to `.agents/`.
     pub path: String,
+    /// The id that the entry gives itself, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What it is called.
     pub title: String,
     /// The sentence that claims it.
@@ -59,10 +62,11 @@ pub struct ContradictionSide {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = DAY))]
     pub date: Option<String>,
-    /// How far the entry is trusted, where it says.
+    /// How far the entry is trusted, where its header says so or names a source that bears on it. It is computed: what
+    /// a header says can only lower it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
-    /// Where the entry comes from, where it says.
+    /// Where the entry comes from, where it says; the source that lowers the trust in it, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Fields that `ao` does not know. They are kept.
@@ -78,6 +82,9 @@ pub struct Contradictions {
     pub open: u64,
     /// How many contradictions stand that somebody ruled about.
     pub ruled: u64,
+    /// Whether there may be more than `open`, since a limit of the search was reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_capped: bool,
     /// The open cards, by id; the first of them where there are very many.
     pub cards: Vec<Contradiction>,
     /// Fields that `ao` does not know. They are kept.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::{HASH, UTC};
-use crate::{Extra, Fitness, SchemaVersion};
+use crate::{Extra, Fitness, Open, SchemaVersion};
 
 /// One line of `overnight/history.jsonl`. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct HistoryLine {
     /// The commits that it takes back; empty unless it is an undo.
     #[serde(default)]
     pub undo_of: Vec<String>,
+    /// Who decided what is in it, where that was a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Open<Author>>,
     /// The fitness of the corpus after it, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<Fitness>,
@@ -47,6 +50,21 @@ pub struct HistoryLine {
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// Who decided what a commit changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Author {
+    /// A person, as by a ruling or a word for a text. An undo of a night leaves it, and it is taken back whole.
+    Person,
+}
+
+impl HistoryLine {
+    /// Whether a person decided what is in it.
+    pub fn is_by_person(&self) -> bool {
+        self.by.as_ref().and_then(Open::known) == Some(&Author::Person)
+    }
 }
 
 /// How a commit was made.

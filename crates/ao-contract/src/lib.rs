@@ -130,7 +130,7 @@ pub use finding::Finding;
 pub use guard_log::{GuardDecision, GuardLine};
 pub use guard_manifest::{EntryKind, GuardManifest, ManifestEntry};
 pub use health::{FitnessReport, LoopDominance, MetricsHealth};
-pub use history::{HistoryLine, Method};
+pub use history::{Author, HistoryLine, Method};
 pub use id::{IdError, check_id};
 pub use iteration::{Iteration, IterationStatus};
 pub use learning::{Learning, Maturity};

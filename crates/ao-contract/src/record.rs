@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::{HASH, UTC};
-use crate::{Conflict, Extra, Fitness, SchemaVersion};
+use crate::{Author, Conflict, Extra, Fitness, Open, SchemaVersion};
 
 /// The file `overnight/undo/<id>/record.json`. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,9 @@ pub struct Record {
     /// The commits that it takes back; empty unless it is an undo.
     #[serde(default)]
     pub undo_of: Vec<String>,
+    /// Who decided what is in it, where that was a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Open<Author>>,
     /// The fitness of the corpus after it, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<Fitness>,

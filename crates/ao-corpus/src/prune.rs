@@ -19,14 +19,15 @@ use crate::files::{File, Files, in_parallel};
 use crate::index::{Facts, facts_of};
 use crate::lineage::{Found, Lineage};
 use crate::logs::Logs;
+use crate::own_work::without_own_work;
 use crate::past::Past;
 use crate::patterns::without_own;
 use crate::references::{Names, Wanted};
 use crate::tree::Tree;
 
 /// What the operator and its caches keep is not knowledge; ledgers record entries, they do not refer
-/// to them.
-const NOT_REFERRING: [&str; 8] = [
+/// to them, and what a person ruled about an entry or vouched for must not keep it for ever.
+const NOT_REFERRING: [&str; 10] = [
     "overnight/",
     "ao/index/",
     "ao/questions.jsonl",
@@ -35,6 +36,8 @@ const NOT_REFERRING: [&str; 8] = [
     "findings/registry.jsonl",
     ".git/",
     "knowledge/taken/patterns-",
+    "knowledge/rulings/",
+    "knowledge/vouched/",
 ];
 /// The citation log of some years.
 const REFERRING_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -268,7 +271,7 @@ pub fn referrers(
     let look = |file: &File| -> Result<BTreeSet<usize>, String> {
         match tree.change(&file.path) {
             None if file.path == QUEUE && queue.is_some() => {
-                Ok(wanted.mentioned(queue.unwrap_or_default()))
+                Ok(wanted.mentioned(&without_own_work(queue.unwrap_or_default())))
             }
             Some(None) => Ok(BTreeSet::new()),
             Some(Some(entry)) => Ok(mentioned(&wanted, &file.path, entry.document.bytes())),
@@ -302,6 +305,9 @@ pub fn referrers(
 /// Whom a file mentions. What a pattern was compiled from is no reference: it would keep its sources for ever.
 fn mentioned(wanted: &Wanted, path: &str, bytes: &[u8]) -> BTreeSet<usize> {
     let text = text(bytes);
+    if path == QUEUE {
+        return wanted.mentioned(&without_own_work(&text));
+    }
     let is_pattern = Kind::of(path) == Some(Kind::Pattern);
     match is_pattern.then(|| without_own(&text)).flatten() {
         Some(rest) => wanted.mentioned(&rest),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ao_contract::{Change, Conflict, Fitness, Method};
+use ao_contract::{Author, Change, Conflict, Fitness, Method};
 
 use crate::diff::FileDiff;
 use crate::door::{CONFLICTS, Door, Doubt, NO_DOUBT};
@@ -35,6 +35,8 @@ pub struct Request {
     pub edits: Vec<Edit>,
     /// The commits that these edits take back.
     pub undo_of: Vec<String>,
+    /// Who decided what is in it, where that was a person.
+    pub by: Option<Author>,
     /// Folders to remove if they are empty afterwards.
     pub drop_folders: Vec<String>,
     /// How long the displaced files are left to those who still have them open.

@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use ao_contract::{
-    Change, Conflict, Extra, Fitness, HistoryLine, Marker, MarkerFormat, MarkerState, Method,
-    Record, SchemaVersion, Slot,
+    Author, Change, Conflict, Extra, Fitness, HistoryLine, Marker, MarkerFormat, MarkerState,
+    Method, Open, Record, SchemaVersion, Slot,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub(crate) struct Script {
     pub(crate) at: String,
     pub(crate) why: String,
     pub(crate) undo_of: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<Open<Author>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fitness: Option<Fitness>,
     pub(crate) method: Method,
@@ -58,6 +60,7 @@ impl Script {
             at: request.at.clone(),
             why: request.why.clone(),
             undo_of: request.undo_of.clone(),
+            by: request.by.map(Open::from),
             fitness: request.fitness.clone(),
             method,
             changes: Vec::new(),
@@ -76,6 +79,7 @@ impl Script {
             at: self.at.clone(),
             why: self.why.clone(),
             undo_of: self.undo_of.clone(),
+            by: self.by.clone(),
             fitness: self.fitness.clone(),
             changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
             folders: self.folders.clone(),
@@ -327,6 +331,7 @@ pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLin
         conflicts: record.conflicts.len() as u64,
         stored_bytes: stored_bytes(record),
         undo_of: record.undo_of.clone(),
+        by: record.by.clone(),
         fitness: record.fitness.clone(),
         record: format!("undo/{}/record.json", record.id),
         record_hash: blake3::hash(&to_json(record)?).to_hex().to_string(),

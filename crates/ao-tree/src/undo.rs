@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ao_contract::{Change, Conflict, Extra, Record};
+use ao_contract::{Author, Change, Conflict, Extra, HistoryLine, Record, Version};
 
 use crate::apply::{Outcome, Request};
 use crate::door::Door;
@@ -19,8 +19,28 @@ use crate::plan::{Action, Clash, Content, Edit, NEW_FILE_MODE};
 pub enum UndoScope {
     /// This commit and all after it.
     FromHereOn,
+    /// This commit and all after it, but for what people decided.
+    OursFromHereOn,
     /// This commit alone.
     Only,
+}
+
+impl UndoScope {
+    /// Those of these commits, a first one and all after it, that are taken back. What a person decided goes with a
+    /// later commit that took it back: the two cancel out.
+    pub fn of(self, mut lines: Vec<HistoryLine>) -> Vec<HistoryLine> {
+        match self {
+            Self::FromHereOn => {}
+            Self::Only => lines.truncate(1),
+            Self::OursFromHereOn => {
+                let ours = lines.iter().filter(|line| !line.is_by_person());
+                let undone: BTreeSet<String> =
+                    ours.flat_map(|line| line.undo_of.iter().cloned()).collect();
+                lines.retain(|line| !line.is_by_person() || undone.contains(&line.id));
+            }
+        }
+        lines
+    }
 }
 
 /// What an undo would do.
@@ -28,14 +48,57 @@ pub enum UndoScope {
 pub struct UndoPlan {
     pub edits: Vec<Edit>,
     pub undo_of: Vec<String>,
+    by: Option<Author>,
     drop_folders: Vec<String>,
     stays: Vec<Clash>,
 }
+
+/// What is taken back of one commit is made together, if a person decided it.
+const GROUP: &str = "decided";
 
 impl UndoPlan {
     /// The files that stay, because somebody else changed them since.
     pub fn stays(&self) -> impl Iterator<Item = &Conflict> {
         self.stays.iter().map(|stay| &stay.conflict)
+    }
+}
+
+/// What one commit did to a file.
+struct Step {
+    id: String,
+    change: Change,
+    /// A person decided the commit: it goes back whole, or not at all.
+    is_whole: bool,
+}
+
+/// Commits that stay, each with the file that keeps it.
+type Held = BTreeMap<String, String>;
+
+/// How far one file goes back.
+#[derive(Default)]
+struct Walk {
+    is_there: bool,
+    now: Option<String>,
+    reached: Option<usize>,
+    blocked: Option<usize>,
+}
+
+impl Walk {
+    /// Takes a file back step by step, newest first.
+    fn of(start: Option<&String>, steps: &[Step], held: &Held) -> Self {
+        let mut walk = Self { is_there: start.is_some(), now: start.cloned(), ..Self::default() };
+        for (at, step) in steps.iter().enumerate() {
+            let hash = |version: &Option<Version>| version.as_ref().map(|v| v.hash.clone());
+            let (before, after) = (hash(&step.change.before), hash(&step.change.after));
+            if !held.contains_key(&step.id) && walk.now == after {
+                walk.now = before;
+                walk.reached = Some(at);
+            } else if walk.now != before {
+                walk.blocked = Some(at);
+                break;
+            }
+        }
+        walk
     }
 }
 
@@ -46,66 +109,69 @@ impl<F: Fs> Door<F> {
         let mut lines = self.history()?;
         let from = lines.iter().position(|line| line.id == first).unwrap_or(lines.len());
         lines.drain(..from);
-        if scope == UndoScope::Only {
-            lines.truncate(1);
-        }
-        let mut by_path: BTreeMap<String, Vec<(String, Change)>> = BTreeMap::new();
+        let lines = scope.of(lines);
+        let mut by_path: BTreeMap<String, Vec<Step>> = BTreeMap::new();
         let mut drop_folders = BTreeSet::new();
         for line in lines.iter().rev() {
             let record: Record = self.record_of(line)?;
             drop_folders.extend(record.folders);
+            let is_whole = line.is_by_person();
             for change in record.changes {
-                by_path.entry(change.path.clone()).or_default().push((line.id.clone(), change));
+                let step = Step { id: line.id.clone(), change, is_whole };
+                by_path.entry(step.change.path.clone()).or_default().push(step);
             }
         }
-        let undo_of = lines.into_iter().map(|line| line.id).collect();
-        let drop_folders = drop_folders.into_iter().collect();
-        let mut plan = UndoPlan { edits: Vec::new(), undo_of, drop_folders, stays: Vec::new() };
-        for (path, changes) in by_path {
-            self.walk_back(&path, &changes, &mut plan)?;
+        let mut starts = BTreeMap::new();
+        for path in by_path.keys() {
+            starts.insert(path.clone(), self.live(path)?.map(|content| content.hash));
+        }
+        let held = held(&by_path, &starts);
+        let is_by_people = lines.iter().all(HistoryLine::is_by_person);
+        let mut plan = UndoPlan {
+            edits: Vec::new(),
+            undo_of: lines.into_iter().map(|line| line.id).collect(),
+            by: is_by_people.then_some(Author::Person),
+            drop_folders: drop_folders.into_iter().collect(),
+            stays: Vec::new(),
+        };
+        plan.undo_of.retain(|id| !held.contains_key(id));
+        for (path, steps) in by_path {
+            let walk = Walk::of(starts[&path].as_ref(), &steps, &held);
+            self.take_back(&path, &steps, &walk, &held, &mut plan)?;
         }
         Ok(plan)
     }
 
-    /// Takes one file back through `changes`, newest first.
-    fn walk_back(
+    fn take_back(
         &self,
         path: &str,
-        changes: &[(String, Change)],
+        steps: &[Step],
+        walk: &Walk,
+        held: &Held,
         plan: &mut UndoPlan,
     ) -> Result<()> {
-        let start = self.live(path)?;
-        let mut now = start.as_ref().map(|content| content.hash.clone());
-        let mut reached: Option<&(String, Change)> = None;
-        let mut blocked: Option<&(String, Change)> = None;
-        for step in changes {
-            if now == step.1.after.as_ref().map(|version| version.hash.clone()) {
-                now = step.1.before.as_ref().map(|version| version.hash.clone());
-                reached = Some(step);
-            } else {
-                blocked = changes.last();
-                break;
+        if let (Some(at), Some(last)) = (walk.blocked, steps.last()) {
+            let before = last.change.before.as_ref().map(|version| version.hash.clone());
+            if walk.now != before {
+                let because = held.get(&steps[at].id).filter(|cause| *cause != path);
+                plan.stays.push(self.stay(path, last, because)?);
             }
         }
-        if let Some((id, change)) = blocked {
-            let is_back_already = now == change.before.as_ref().map(|version| version.hash.clone());
-            if !is_back_already {
-                plan.stays.push(self.stay(path, id, change)?);
-            }
-        }
-        let Some((id, change)) = reached else { return Ok(()) };
+        let Some(reached) = walk.reached else { return Ok(()) };
+        let Step { id, change, .. } = &steps[reached];
         let action = match self.before(id, change)? {
             Some(bytes) => Action::Write(bytes),
-            None if start.is_none() => return Ok(()),
+            None if !walk.is_there => return Ok(()),
             None => Action::Delete,
         };
+        let is_whole = steps[..=reached].iter().any(|step| step.is_whole);
         plan.edits.push(Edit {
             path: path.to_owned(),
             action,
             mode: change.before.as_ref().map(|version| version.mode),
             reason: format!("undo of {id}"),
             sources: change.sources.clone(),
-            group: None,
+            group: is_whole.then(|| GROUP.to_owned()),
             seen: None,
         });
         Ok(())
@@ -120,7 +186,8 @@ impl<F: Fs> Door<F> {
         })
     }
 
-    fn stay(&self, path: &str, id: &str, change: &Change) -> Result<Clash> {
+    fn stay(&self, path: &str, step: &Step, because: Option<&String>) -> Result<Clash> {
+        let Step { id, change, .. } = step;
         let ours = self.before(id, change)?.map(|bytes| {
             Content::new(
                 bytes,
@@ -130,7 +197,16 @@ impl<F: Fs> Door<F> {
         let live = self.live(path)?.as_ref().map(Content::version);
         let conflict = Conflict {
             path: path.to_owned(),
-            why: format!("it was changed since commit {id}; what it was before that is kept aside"),
+            why: match because {
+                Some(other) => {
+                    format!("a person decided it together with {other}, which was changed since")
+                }
+                None => {
+                    format!(
+                        "it was changed since commit {id}; what it was before that is kept aside"
+                    )
+                }
+            },
             kept: None,
             ours: change.before.clone(),
             live,
@@ -141,7 +217,26 @@ impl<F: Fs> Door<F> {
 
     /// Takes back what [`Door::plan_undo`] planned, as one more commit.
     pub fn undo(&self, plan: UndoPlan, request: Request) -> Result<Outcome> {
-        let UndoPlan { edits, undo_of, drop_folders, stays } = plan;
-        self.apply_with(Request { edits, undo_of, drop_folders, ..request }, stays)
+        let UndoPlan { edits, undo_of, by, drop_folders, stays } = plan;
+        self.apply_with(Request { edits, undo_of, by, drop_folders, ..request }, stays)
+    }
+}
+
+/// The commits of people that stay, since somebody changed a file of theirs in between. One that stays may keep
+/// another one.
+fn held(by_path: &BTreeMap<String, Vec<Step>>, starts: &BTreeMap<String, Option<String>>) -> Held {
+    let mut held = Held::new();
+    loop {
+        let count = held.len();
+        for (path, steps) in by_path {
+            let walk = Walk::of(starts[path].as_ref(), steps, &held);
+            let kept = walk.blocked.map_or(&[][..], |at| &steps[at..]);
+            for step in kept.iter().filter(|step| step.is_whole) {
+                held.entry(step.id.clone()).or_insert_with(|| path.clone());
+            }
+        }
+        if held.len() == count {
+            return held;
+        }
     }
 }

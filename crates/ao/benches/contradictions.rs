@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use ao_corpus::contradictions::{Cards, Rulings, every_statement};
 use ao_corpus::duplicates::{Features, overlap};
+use ao_corpus::trust::Vouches;
 use ao_corpus::{Corpus, SEARCHED};
 use cost::used;
 use generate::{Dice, body, header};
@@ -109,7 +110,7 @@ fn measure(root: &Path) {
     let agents = root.join(".agents");
     let (corpus, reading) = timed(|| Corpus::read(&agents, &SEARCHED).unwrap());
     let (statements, cutting) = timed(|| every_statement(&corpus));
-    let (cards, finding) = timed(|| Cards::of(&corpus, &Rulings::default()));
+    let (cards, finding) = timed(|| Cards::of(&corpus, &Rulings::default(), &Vouches::default()));
     let truth: serde_json::Value =
         serde_json::from_slice(&std::fs::read(root.join("ground_truth.json")).unwrap()).unwrap();
     let planted: BTreeSet<[String; 2]> =

@@ -4,7 +4,7 @@
 mod line;
 mod page;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use ao_contract::{
     BriefSource, Contradiction, ContradictionSide, Extra, Finite, KnowledgeBrief, SchemaVersion,
 };
 
-use crate::contradictions::{self, Rulings};
-use crate::corpus::{Corpus, Entry};
+use crate::contradictions::{Cards, Rulings, may_be_on_a_card};
+use crate::corpus::{Corpus, Entry, Kind};
 use crate::files::read_one;
 use crate::index::{Place, Question};
 use crate::lookup::{TOKEN_BYTES, tokens};
 use crate::search::search_promoted;
-use crate::trust::warned;
+use crate::trust::{Vouches, warned};
 use line::lines_of;
 use page::Page;
 
@@ -100,12 +100,32 @@ fn disputed(
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     let corpus = Corpus { entries, left: Vec::new() };
     let rulings = Rulings::read(&place.agents).map_err(|error| error.to_string())?;
-    let mut cards = contradictions::open(&corpus, &rulings);
+    let vouches = Vouches::read(&place.agents).map_err(|error| error.to_string())?;
+    let shared = |ids: &BTreeSet<String>| shared_ids(place, ids);
+    let mut cards = Cards::among(&corpus, &rulings, &vouches, shared).open;
     let is_quoted = |side: &ContradictionSide| {
         found.iter().take(quoted).any(|(entry, _)| entry.path == side.path)
     };
     cards.retain(|card| is_quoted(&card.a) || is_quoted(&card.b));
     Ok(cards)
+}
+
+/// Those of these ids that several entries have: a card is called as `ao rule` calls it.
+fn shared_ids(place: &Place, ids: &BTreeSet<String>) -> BTreeSet<String> {
+    let asked = place.ask(|index| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in 0..index.len() {
+            let Some(id) = index.facts(entry)?.id.filter(|id| ids.contains(id.trim())) else {
+                continue;
+            };
+            if Kind::of(&index.key(entry)?).is_some_and(may_be_on_a_card) {
+                *counts.entry(id.trim().to_owned()).or_default() += 1;
+            }
+        }
+        Ok(counts)
+    });
+    let counts = asked.map(|(counts, _)| counts).unwrap_or_default();
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(id, _)| id).collect()
 }
 
 /// The words of a goal whose stems are so, each once and as it was written.

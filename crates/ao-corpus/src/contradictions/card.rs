@@ -2,85 +2,29 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use ao_contract::{
-    Contradiction, ContradictionKind, ContradictionSide, Contradictions, Extra, Open, Ruling,
+    Contradiction, ContradictionKind, ContradictionSide, Contradictions, Extra, Open,
 };
 
 use super::compare::{Difference, Kind};
-use super::find::{Found, find};
-use super::said::each_sentence;
+use super::find::{Found, Search, find};
+use super::identity::{Identities, own_id};
+use super::rulings::{Placed, Rulings};
 use crate::corpus::{Corpus, Entry};
-use crate::files::{Files, Left};
+use crate::trust::{Vouches, with_source};
 use crate::words;
 
-/// Where rulings lie, a file each.
-pub const RULINGS: &str = "knowledge/rulings";
-/// More are not what people decided.
-const RULINGS_MAX: usize = 10_000;
-const RULING_BYTES_MAX: u64 = 64 * 1024;
 /// A report holds so many cards; the others are counted.
 const CARDS_MAX: usize = 200;
+/// Of a source that lowers the trust in an entry, so much is shown.
+const SOURCE_CHARS_MAX: usize = 200;
 /// Digits of a card's id, and of a claim's hash.
 const ID_DIGITS: usize = 10;
 const CLAIM_DIGITS: usize = 16;
 /// Where an entry comes from: what stands first and is said.
 const SOURCES: [&str; 6] =
     ["source_session", "source_bead", "source", "session_id", "source_artifact", "harvested_from"];
-
-/// What people ruled.
-#[derive(Debug, Clone, Default)]
-pub struct Rulings {
-    /// By card.
-    pub by_card: BTreeMap<String, Ruling>,
-    /// What lies there and cannot be read as a ruling.
-    pub left: Vec<Left>,
-    /// The bytes of each, for whoever would write it anew.
-    pub(super) seen: BTreeMap<String, Vec<u8>>,
-}
-
-impl Rulings {
-    /// Reads the rulings beneath `.agents/`.
-    pub fn read(agents: &Path) -> std::io::Result<Self> {
-        let files = Files::list_beneath(agents, RULINGS)?;
-        let mut rulings = Self { left: files.left.clone(), ..Self::default() };
-        for (at, file) in files.found.iter().enumerate() {
-            let read = || {
-                if at >= RULINGS_MAX {
-                    return Err(format!("there are more than {RULINGS_MAX} rulings"));
-                }
-                let bytes = files.read_up_to(file, RULING_BYTES_MAX)?;
-                let value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
-                let ruling: Ruling =
-                    ao_contract::read(&value).map_err(|error| error.to_string())?;
-                if file.path == path_of(&ruling.card) {
-                    Ok((ruling, bytes))
-                } else {
-                    Err("its name is not that of its card".to_owned())
-                }
-            };
-            match read() {
-                Ok((ruling, bytes)) => {
-                    rulings.seen.insert(ruling.card.clone(), bytes);
-                    rulings.by_card.insert(ruling.card.clone(), ruling);
-                }
-                Err(why) => rulings.left.push(Left { path: ao_tree::shown(&file.path), why }),
-            }
-        }
-        Ok(rulings)
-    }
-
-    /// The ruling that holds for a card, whose id is of these very claims.
-    pub fn of(&self, card: &Contradiction) -> Option<&Ruling> {
-        self.by_card.get(&card.id)
-    }
-}
-
-/// Where the ruling about a card lies.
-pub fn path_of(card: &str) -> String {
-    format!("{RULINGS}/{card}.json")
-}
 
 /// All contradictions of a corpus.
 #[derive(Debug, Clone, Default)]
@@ -89,21 +33,49 @@ pub struct Cards {
     pub open: Vec<Contradiction>,
     /// Somebody did, and both sides still stand.
     pub ruled: Vec<Contradiction>,
+    /// There may be more: a limit of the search was reached.
+    pub is_capped: bool,
 }
 
 impl Cards {
     /// By id: the same files give the same list.
-    pub fn of(corpus: &Corpus, rulings: &Rulings) -> Self {
+    pub fn of(corpus: &Corpus, rulings: &Rulings, vouches: &Vouches) -> Self {
+        Self::among(corpus, rulings, vouches, |_| BTreeSet::new())
+    }
+
+    /// As [`Cards::of`], where the corpus is a part of another one: `shared` is told ids, and tells which of them
+    /// several entries of the whole have.
+    pub fn among(
+        corpus: &Corpus,
+        rulings: &Rulings,
+        vouches: &Vouches,
+        shared: impl FnOnce(&BTreeSet<String>) -> BTreeSet<String>,
+    ) -> Self {
+        let Search { found, is_capped } = find(corpus);
+        if found.is_empty() {
+            return Self { is_capped, ..Self::default() };
+        }
+        let sides = found.iter().flat_map(|found| [found.one.0, found.other.0]);
+        let ids = sides.filter_map(|at| own_id(&corpus.entries[at])).collect();
+        let identities = Identities::of(corpus).with_shared(shared(&ids));
+        let placed = Placed::of(rulings, &identities);
         let mut cards: Vec<Contradiction> =
-            find(corpus).into_iter().map(|found| card(corpus, found)).collect();
+            found.into_iter().map(|found| card(corpus, &identities, vouches, found)).collect();
         cards.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         cards.dedup_by(|one, other| one.id == other.id);
-        let (ruled, mut open): (Vec<_>, Vec<_>) =
-            cards.into_iter().partition(|card| rulings.of(card).is_some());
+        let (mut ruled, mut open): (Vec<_>, Vec<_>) =
+            cards.into_iter().partition(|card| placed.holds_for(card).is_some());
         for card in &mut open {
-            card.earlier_ruling = earlier(corpus, rulings, card);
+            card.earlier_ruling = placed.earlier(corpus, card);
         }
-        Self { open, ruled }
+        // A ruling and its card have one name, also where an entry has another one by now.
+        for card in &mut ruled {
+            let id = placed.holds_for(card).map(|ruling| ruling.card.clone());
+            card.id = id.unwrap_or_else(|| card.id.clone());
+        }
+        ruled.sort_by(|one, other| one.id.cmp(&other.id));
+        ruled.dedup_by(|one, other| one.id == other.id);
+        Self { open, ruled, is_capped }
     }
 
     /// For a report.
@@ -111,15 +83,11 @@ impl Cards {
         Contradictions {
             open: self.open.len() as u64,
             ruled: self.ruled.len() as u64,
+            is_capped: self.is_capped,
             cards: self.open.iter().take(CARDS_MAX).cloned().collect(),
             extra: Extra::new(),
         }
     }
-}
-
-/// The contradictions of a corpus that nobody ruled about.
-pub fn open(corpus: &Corpus, rulings: &Rulings) -> Vec<Contradiction> {
-    Cards::of(corpus, rulings).open
 }
 
 /// Cards by the entries that they name.
@@ -133,7 +101,12 @@ pub fn by_entry(cards: &[Contradiction]) -> BTreeMap<&str, Vec<&Contradiction>> 
     all
 }
 
-fn card(corpus: &Corpus, found: Found) -> Contradiction {
+fn card(
+    corpus: &Corpus,
+    identities: &Identities,
+    vouches: &Vouches,
+    found: Found,
+) -> Contradiction {
     let Found { one, other, difference } = found;
     let Difference { kind, ours, theirs } = difference;
     let (one, other) = ((&corpus.entries[one.0], one.1), (&corpus.entries[other.0], other.1));
@@ -145,8 +118,8 @@ fn card(corpus: &Corpus, found: Found) -> Contradiction {
     } else {
         ((other, one), format!("{theirs} / {ours}"))
     };
-    let (a, b) = (side(a.0, a.1), side(b.0, b.1));
-    let id = id_of(corpus, &a, &b);
+    let (a, b) = (side(a.0, a.1, vouches), side(b.0, b.1, vouches));
+    let id = id_of(identities, &a, &b);
     Contradiction { id, kind: told(kind), differs, a, b, earlier_ruling: None, extra: Extra::new() }
 }
 
@@ -161,23 +134,26 @@ fn told(kind: Kind) -> Open<ContradictionKind> {
     .into()
 }
 
-fn side(entry: &Entry, quote: String) -> ContradictionSide {
+fn side(entry: &Entry, quote: String, vouches: &Vouches) -> ContradictionSide {
     let document = &entry.document;
-    let text = |key: &str| document.text(key).map(Cow::into_owned);
+    let text = |key: &&str| document.text(key).map(Cow::into_owned);
+    let (trust, lowered_by) = with_source(entry, vouches);
+    let lowered_by = lowered_by.map(|text| text.chars().take(SOURCE_CHARS_MAX).collect());
     ContradictionSide {
         path: entry.path.clone(),
+        id: own_id(entry),
         title: entry.title(),
         claim: claim_of(&quote),
         quote,
         date: entry.date().map(|day| day.to_string()),
-        trust: text("trust"),
-        source: SOURCES.iter().find_map(|key| text(key)),
+        trust: trust.map(|trust| trust.name().to_owned()),
+        source: lowered_by.or_else(|| SOURCES.iter().find_map(text)),
         extra: Extra::new(),
     }
 }
 
 /// The hash of a sentence's words: layout and capitals are no claim.
-fn claim_of(sentence: &str) -> String {
+pub(super) fn claim_of(sentence: &str) -> String {
     let mut hash = blake3::Hasher::new();
     words::each_word(sentence, |word| {
         hash.update(word.as_bytes());
@@ -186,11 +162,11 @@ fn claim_of(sentence: &str) -> String {
     short(&hash, CLAIM_DIGITS)
 }
 
-/// Of the two entries, by their own names for themselves, and the two claims, in any order.
-fn id_of(corpus: &Corpus, a: &ContradictionSide, b: &ContradictionSide) -> String {
+/// Of the two entries, by their own names for themselves, and the two claims, in any order. A name that several
+/// entries have is none: they are told apart by their paths.
+fn id_of(identities: &Identities, a: &ContradictionSide, b: &ContradictionSide) -> String {
     let identity = |side: &ContradictionSide| {
-        let entry = corpus.get(&side.path);
-        let id = entry.and_then(|entry| entry.document.text("id").map(Cow::into_owned));
+        let id = side.id.clone().filter(|id| identities.is_only_one(id));
         (id.unwrap_or_else(|| side.path.clone()), side.claim.clone())
     };
     let mut sides = [identity(a), identity(b)];
@@ -207,20 +183,4 @@ fn id_of(corpus: &Corpus, a: &ContradictionSide, b: &ContradictionSide) -> Strin
 
 fn short(hash: &blake3::Hasher, digits: usize) -> String {
     hash.finalize().to_hex()[..digits].to_owned()
-}
-
-/// A ruling about the same two entries, one of which says something else by now.
-fn earlier(corpus: &Corpus, rulings: &Rulings, card: &Contradiction) -> Option<String> {
-    let paths = BTreeSet::from([card.a.path.as_str(), card.b.path.as_str()]);
-    let is_of_both = |ruling: &&Ruling| {
-        BTreeSet::from([ruling.a.path.as_str(), ruling.b.path.as_str()]) == paths
-    };
-    let is_gone = |side: &ContradictionSide| {
-        let Some(entry) = corpus.get(&side.path) else { return true };
-        let mut is_said = false;
-        each_sentence(entry, |_, sentence, _| is_said |= claim_of(sentence) == side.claim);
-        !is_said
-    };
-    let mut about = rulings.by_card.values().filter(is_of_both);
-    about.find(|ruling| is_gone(&ruling.a) || is_gone(&ruling.b)).map(|ruling| ruling.card.clone())
 }

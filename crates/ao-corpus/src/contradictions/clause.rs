@@ -21,6 +21,10 @@ impl<'a> Statement<'a> {
         if sense.is(NEGATION) && is_no_denial(tokens, at) {
             return 2;
         }
+        // `do not retry more than 3 times` is a bound, and says that it is retried.
+        if sense.is(NEGATION) && denies_bound(tokens, at) {
+            return 1;
+        }
         if sense.is(NEGATION)
             || (sense.is(AGAINST) && (is_deed(tokens, at) || is_predicate(tokens, at)))
         {
@@ -147,7 +151,9 @@ impl<'a> Statement<'a> {
             return Some(1);
         }
         let (dimension, factor) = own.flatten().or(behind).unwrap_or((Dimension::Count, 1.0));
-        let quantity = Quantity { value: value * factor, dimension, bound: bound(tokens, at) };
+        let (bound, is_strict) = bound(tokens, at);
+        let quantity = Quantity { value: value * factor, dimension, bound, factor };
+        let quantity = if is_strict { quantity.strict() } else { quantity };
         let end = behind.and(next).unwrap_or(token).raw;
         let place = |word: &str| word.as_ptr() as usize - self.sentence.as_ptr() as usize;
         let shown = &self.sentence[place(token.raw)..place(end) + end.len()];
@@ -176,16 +182,15 @@ fn label(before: &Token, at: usize, token: &Token, is_last: bool) -> Option<Labe
     }
 }
 
-fn bound(tokens: &[Token], at: usize) -> Bound {
+/// How the number at this place bounds, and whether it is itself left out.
+fn bound(tokens: &[Token], at: usize) -> (Bound, bool) {
     if tokens[at].raw.starts_with('~') {
-        return Bound::About;
+        return (Bound::About, false);
     }
-    let mut before = tokens[..at].iter().rev().take(3);
-    let Some(last) = before.next() else { return Bound::Exact };
+    let mut before = tokens[..at].iter().rev().take(2);
+    let Some(last) = before.next() else { return (Bound::Exact, false) };
     let earlier = before.next();
-    let earliest = before.next();
     let says = |token: Option<&Token>, word: &str| token.is_some_and(|token| token.says(word));
-    let is_no = says(earliest, "no") || says(earliest, "not");
     if last.says("most")
         || last.says("within")
         || last.says("under")
@@ -193,22 +198,59 @@ fn bound(tokens: &[Token], at: usize) -> Bound {
         || last.says("max")
         || last.says("to") && says(earlier, "up")
     {
-        return Bound::AtMost;
+        return (Bound::AtMost, false);
     }
     if last.says("least") || last.says("over") || last.says("above") || last.says("min") {
-        return Bound::AtLeast;
+        return (Bound::AtLeast, false);
     }
-    if last.says("than") && earlier.is_some() {
-        let is_more = says(earlier, "more");
-        return if is_more == is_no { Bound::AtMost } else { Bound::AtLeast };
-    }
-    if ["about", "around", "roughly", "approximately", "nearly", "almost"]
-        .iter()
-        .any(|word| last.says(word))
+    if last.says("than")
+        && let Some(earlier) = earlier
     {
-        return Bound::About;
+        let is_denial =
+            |denial: &usize| tokens[*denial].sense.is(NEGATION) && reaches(tokens, *denial, at - 2);
+        let is_no = (0..at - 2).filter(is_denial).count() % 2 == 1;
+        let is_least = is_one_of(earlier, &MORE) != is_no;
+        // Within a condition it says when, and not how many.
+        let is_strict = !is_no && !tokens[..at - 2].iter().any(|token| token.sense.is(SCOPE));
+        return (if is_least { Bound::AtLeast } else { Bound::AtMost }, is_strict);
     }
-    Bound::Exact
+    if is_one_of(last, &["about", "around", "roughly", "approximately", "nearly", "almost"]) {
+        return (Bound::About, false);
+    }
+    (Bound::Exact, false)
+}
+
+/// Words before `than` by which a number is a bound.
+const MORE: [&str; 7] = ["more", "longer", "larger", "greater", "higher", "bigger", "older"];
+const LESS: [&str; 6] = ["less", "fewer", "shorter", "smaller", "lower", "younger"];
+
+fn is_one_of(token: &Token, words: &[&str]) -> bool {
+    words.iter().any(|word| token.says(word))
+}
+
+/// Whether what is denied here is that it is more, or less, than a number.
+fn denies_bound(tokens: &[Token], at: usize) -> bool {
+    let is_bound = |word: usize| {
+        let number = tokens.get(word + 2);
+        tokens[word + 1].says("than")
+            && number.is_some_and(|number| number.number.is_some() || number.sense.is(SPELLED))
+            && (is_one_of(&tokens[word], &MORE) || is_one_of(&tokens[word], &LESS))
+    };
+    let last = tokens.len().saturating_sub(2);
+    (at + 1..last).any(|word| is_bound(word) && reaches(tokens, at, word))
+}
+
+/// Whether a denial is one of the bound that begins here. With where, when or of what between them, it is one of the
+/// rest: `do not deploy when more than 3 are away`.
+fn reaches(tokens: &[Token], denial: usize, word: usize) -> bool {
+    let between = match &tokens[denial + 1..word] {
+        [rest @ .., last] if last.says("for") => rest,
+        [.., last] if last.says("of") => return false,
+        between => between,
+    };
+    let is_apart =
+        |token: &Token| token.sense.is(SCOPE) || is_one_of(token, &["with", "that", "has", "have"]);
+    !between.iter().any(is_apart)
 }
 
 /// `max 5`, `above 5`: said by the bound.

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::around::Surroundings;
 use super::compare::{CHOICE_WORDS_MAX, Difference, compare, may_be_another};
-use super::lexicon::GENERIC;
-use super::said::{self, Context, Place, are_of_one_lineage, each_sentence, has_a_say};
+use super::said::{self, Place, each_sentence, has_a_say};
 use super::statement::{LabelKind, Place as Part, Statement, statements};
 use super::tokens::{Token, tokens};
 use crate::corpus::{Corpus, Entry};
@@ -22,6 +22,9 @@ const CROWD_MAX: usize = 64;
 const REPEATED_MAX: usize = 3;
 /// Contradictions that are looked for at once.
 const FOUND_MAX: usize = 1_000;
+/// Of two claims that many entries repeat, so many pairs of entries are looked at; and so many in all.
+const TRIES_MAX: usize = 100_000;
+const ALL_TRIES_MAX: usize = 2_000_000;
 /// Room for a sentence.
 const WORDS_USUAL: usize = 32;
 /// Tells sums of all words from sums that leave something out.
@@ -36,13 +39,21 @@ pub(super) struct Found {
     pub(super) difference: Difference,
 }
 
+/// What was found, and whether that may not be all of it.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    pub(super) found: Vec<Found>,
+    /// One of the limits above was reached.
+    pub(super) is_capped: bool,
+}
+
 /// A statement where it stands.
-struct Said {
-    entry: usize,
-    place: Place,
-    heading: Option<String>,
+pub(super) struct Said {
+    pub(super) entry: usize,
+    pub(super) place: Place,
+    pub(super) heading: Option<String>,
     /// Which of the statements of its sentence.
-    nth: usize,
+    pub(super) nth: usize,
     /// What it says, as a hash: two that say the same in the same words have the same.
     form: u64,
     sums: Vec<Sum>,
@@ -56,7 +67,7 @@ struct Sum {
     is_known: bool,
 }
 
-pub(super) fn find(corpus: &Corpus) -> Vec<Found> {
+pub(super) fn find(corpus: &Corpus) -> Search {
     let newest = corpus.newest();
     let places: Vec<usize> = (0..corpus.entries.len()).collect();
     let listen = |place: &usize| {
@@ -65,15 +76,22 @@ pub(super) fn find(corpus: &Corpus) -> Vec<Found> {
     };
     let said: Vec<Said> = in_parallel(&places, listen).into_iter().flatten().collect();
     let forms = forms(&said);
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    for (one, other) in meetings(&said, &forms) {
-        put_together(corpus, &said, (&forms[one], &forms[other]), &mut seen, &mut found);
-        if found.len() >= FOUND_MAX {
+    let mut together = Together {
+        corpus,
+        said: &said,
+        surroundings: Surroundings::of(corpus, &said),
+        seen: BTreeSet::new(),
+        tries: 0,
+        search: Search::default(),
+    };
+    for meeting in meetings(&said, &forms) {
+        together.put(&forms[meeting.one], &forms[meeting.other], meeting.is_cut);
+        if together.search.found.len() >= FOUND_MAX || together.tries >= ALL_TRIES_MAX {
+            together.search.is_capped = true;
             break;
         }
     }
-    found
+    together.search
 }
 
 /// Every sentence that claims something, as it is written.
@@ -171,8 +189,16 @@ fn forms(said: &[Said]) -> Vec<Form> {
     forms
 }
 
-/// The pairs of forms that share a sum.
-fn meetings(said: &[Said], forms: &[Form]) -> Vec<(usize, usize)> {
+/// Two forms that share a sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Meeting {
+    one: usize,
+    other: usize,
+    /// There were more forms of that sum than are compared.
+    is_cut: bool,
+}
+
+fn meetings(said: &[Said], forms: &[Form]) -> Vec<Meeting> {
     let mut sums: Vec<(u64, usize, bool)> = Vec::with_capacity(3 * forms.len());
     for (at, form) in forms.iter().enumerate() {
         sums.extend(said[form[0]].sums.iter().map(|sum| (sum.sum, at, sum.is_known)));
@@ -180,54 +206,85 @@ fn meetings(said: &[Said], forms: &[Form]) -> Vec<(usize, usize)> {
     sums.sort_unstable();
     let mut pairs = Vec::new();
     for crowd in sums.chunk_by(|one, other| one.0 == other.0) {
+        let is_cut = crowd.len() > CROWD_MAX;
         let crowd = &crowd[..crowd.len().min(CROWD_MAX)];
         for (at, (_, one, is_known)) in crowd.iter().enumerate() {
             let others = crowd[at + 1..]
                 .iter()
                 .filter(|(_, other, known)| (*is_known || *known) && one != other);
-            pairs.extend(others.map(|(_, other, _)| (*one, *other)));
+            pairs.extend(others.map(|(_, other, _)| Meeting { one: *one, other: *other, is_cut }));
         }
     }
     pairs.sort_unstable();
-    pairs.dedup();
+    pairs.dedup_by(|next, kept| {
+        let is_same = (next.one, next.other) == (kept.one, kept.other);
+        kept.is_cut |= is_same && next.is_cut;
+        is_same
+    });
     pairs
 }
 
-type Seen = BTreeSet<(usize, usize, String, String)>;
+/// Forms that meet, put against each other entry by entry.
+struct Together<'a> {
+    corpus: &'a Corpus,
+    said: &'a [Said],
+    surroundings: Surroundings<'a>,
+    seen: BTreeSet<(usize, usize, String, String)>,
+    /// Pairs of entries that were looked at.
+    tries: usize,
+    search: Search,
+}
 
-fn put_together(
-    corpus: &Corpus,
-    said: &[Said],
-    (one, other): (&Form, &Form),
-    seen: &mut Seen,
-    found: &mut Vec<Found>,
-) {
-    let Some(difference) = apart(corpus, &said[one[0]], &said[other[0]]) else { return };
-    let mut count = 0;
-    for first in one {
-        for second in other {
-            let (first, second) = (&said[*first], &said[*second]);
-            if first.entry == second.entry || !may_meet(corpus, first, second) {
-                continue;
-            }
-            let (ours, theirs) = (difference.ours.clone(), difference.theirs.clone());
-            // A title and a sentence of one entry that say the same are one claim.
-            let key = if first.entry < second.entry {
-                (first.entry, second.entry, ours, theirs)
-            } else {
-                (second.entry, first.entry, theirs, ours)
-            };
-            let is_new = seen.insert(key);
-            if let (true, Some(first), Some(second)) =
-                (is_new, quoted(corpus, first), quoted(corpus, second))
-            {
-                found.push(Found { one: first, other: second, difference: difference.clone() });
-                count += 1;
-            }
-            if count >= REPEATED_MAX {
+impl Together<'_> {
+    fn put(&mut self, one: &Form, other: &Form, is_cut: bool) {
+        let (corpus, said) = (self.corpus, self.said);
+        let Some(difference) = apart(corpus, &said[one[0]], &said[other[0]]) else { return };
+        let last = (self.tries + TRIES_MAX).min(ALL_TRIES_MAX);
+        let (ours, theirs) = (self.surroundings.groups(one), self.surroundings.groups(other));
+        let pairs = ours.iter().flat_map(|one| theirs.iter().map(move |other| (one, other)));
+        let mut count = 0;
+        for (one, other) in pairs {
+            if self.tries >= last {
+                self.search.is_capped = true;
                 return;
             }
+            self.tries += 1;
+            if !self.surroundings.hold_together(one[0], other[0]) {
+                continue;
+            }
+            for (first, second) in one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))) {
+                if count >= REPEATED_MAX || self.tries >= last {
+                    self.search.is_capped = true;
+                    return;
+                }
+                self.tries += 1;
+                if self.surroundings.may_meet(first, second)
+                    && self.take(first, second, &difference)
+                {
+                    self.search.is_capped |= is_cut;
+                    count += 1;
+                }
+            }
         }
+    }
+
+    /// Whether this is news.
+    fn take(&mut self, first: usize, second: usize, difference: &Difference) -> bool {
+        let (first, second) = (&self.said[first], &self.said[second]);
+        let (ours, theirs) = (difference.ours.clone(), difference.theirs.clone());
+        // A title and a sentence of one entry that say the same are one claim.
+        let key = if first.entry < second.entry {
+            (first.entry, second.entry, ours, theirs)
+        } else {
+            (second.entry, first.entry, theirs, ours)
+        };
+        if !self.seen.insert(key) {
+            return false;
+        }
+        let quotes = (quoted(self.corpus, first), quoted(self.corpus, second));
+        let (Some(one), Some(other)) = quotes else { return false };
+        self.search.found.push(Found { one, other, difference: difference.clone() });
+        true
     }
 }
 
@@ -243,7 +300,7 @@ fn apart(corpus: &Corpus, one: &Said, other: &Said) -> Option<Difference> {
     })
 }
 
-fn with_statement<T>(
+pub(super) fn with_statement<T>(
     corpus: &Corpus,
     said: &Said,
     then: impl FnOnce(&Statement) -> Option<T>,
@@ -253,25 +310,4 @@ fn with_statement<T>(
     tokens(&sentence, &mut words);
     let all = statements(&sentence, &words);
     then(all.get(said.nth)?)
-}
-
-/// Whether what stands around two sentences lets them be about one thing.
-fn may_meet(corpus: &Corpus, one: &Said, other: &Said) -> bool {
-    let (first, second) = (&corpus.entries[one.entry], &corpus.entries[other.entry]);
-    if are_of_one_lineage(first, second) {
-        return false;
-    }
-    let shared = with_statement(corpus, one, |statement| {
-        let keys = statement.keys();
-        // By itself it must say what it is about.
-        let is_specific =
-            statement.content.iter().any(|c| !c.token.sense.is(GENERIC) && c.label.is_none());
-        Some((keys.len() > 1 && is_specific && !statement.is_about_it, keys))
-    });
-    let Some((is_told, keys)) = shared else { return false };
-    Context::of(first, one.heading.as_deref()).may_meet(
-        &Context::of(second, other.heading.as_deref()),
-        &keys,
-        is_told,
-    )
 }

@@ -5,19 +5,24 @@
 //! side by side ([`compare`]). Whoever reads a card has to decide between two colleagues, so a wrong one costs more
 //! than a missing one: where the scope, the time or the condition differ, or might, nothing is said.
 
+mod around;
 mod card;
 mod clause;
 mod compare;
 mod find;
+mod identity;
 mod lexicon;
 mod quantity;
 mod ruling;
+mod rulings;
 mod said;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
-pub use card::{Cards, RULINGS, Rulings, by_entry, open, path_of};
+pub use card::{Cards, by_entry};
 pub use find::every_statement;
+pub(crate) use identity::may_be_on_a_card;
 pub use ruling::{Ruled, rule, withdraw};
+pub use rulings::{RULINGS, Rulings, path_of};

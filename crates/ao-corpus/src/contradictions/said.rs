@@ -167,8 +167,13 @@ impl Context {
         context
     }
 
-    /// Whether two entries may speak of the same thing where their statements have these words in common.
-    pub(super) fn may_meet(&self, other: &Self, shared: &[u32], is_told: bool) -> bool {
+    /// Where what is said holds: all that [`Context::holds_with`] asks for.
+    pub(super) fn holds(&self) -> (&[(usize, String)], &[u32]) {
+        (&self.about, &self.surroundings)
+    }
+
+    /// Whether what two entries say may hold at one place, where their statements have these words in common.
+    pub(super) fn holds_with(&self, other: &Self, shared: &[u32]) -> bool {
         let says_other = |(at, text): &(usize, String)| {
             other.about.iter().any(|(there, other)| at == there && text != other)
         };
@@ -179,29 +184,45 @@ impl Context {
             let is_known = |key: &&u32| two.surroundings.contains(key) || shared.contains(key);
             !one.surroundings.iter().all(|key| is_known(&key))
         };
-        if is_apart(self, other) || is_apart(other, self) {
-            return false;
-        }
-        is_told || self.has_title_like(other)
+        !is_apart(self, other) && !is_apart(other, self)
     }
 
     /// Where the statements alone do not say what they are about, the titles must.
-    fn has_title_like(&self, other: &Self) -> bool {
+    pub(super) fn has_title_like(&self, other: &Self) -> bool {
         let is_specific = self.specific.iter().any(|key| other.specific.contains(key));
         let shared = self.title.iter().filter(|key| other.title.contains(key)).count();
         is_specific || 2 * shared > self.title.len().max(other.title.len())
     }
 }
 
-/// Whether one of the two came from the other or replaced it.
-pub(super) fn are_of_one_lineage(one: &Entry, other: &Entry) -> bool {
-    let names = |entry: &Entry, named: &Entry| {
-        let id = named.document.text("id");
-        let is_named = |name: &str| {
-            let name = name.trim();
-            name.ends_with(named.name()) || name == named.stem() || id.as_deref() == Some(name)
-        };
-        LINEAGE.iter().any(|key| entry.document.texts(key).iter().any(|name| is_named(name)))
-    };
-    names(one, other) || names(other, one)
+/// By what an entry is known, and which others it came from or replaced.
+#[derive(Debug)]
+pub(super) struct Kin {
+    file: String,
+    stem: String,
+    id: Option<String>,
+    others: Vec<String>,
+}
+
+impl Kin {
+    pub(super) fn of(entry: &Entry) -> Self {
+        let others = LINEAGE.iter().flat_map(|key| entry.document.texts(key));
+        Self {
+            file: entry.name().to_owned(),
+            stem: entry.stem().to_owned(),
+            id: entry.document.text("id").map(std::borrow::Cow::into_owned),
+            others: others.map(|name| name.trim().to_owned()).collect(),
+        }
+    }
+
+    /// Whether one of the two came from the other or replaced it.
+    pub(super) fn is_of_one_lineage(&self, other: &Self) -> bool {
+        self.names(other) || other.names(self)
+    }
+
+    fn names(&self, other: &Self) -> bool {
+        self.others.iter().any(|name| {
+            name.ends_with(&other.file) || *name == other.stem || other.id.as_ref() == Some(name)
+        })
+    }
 }

@@ -48,7 +48,7 @@ fn entry(path: &str, (title, text): (Option<&str>, &str)) -> Arc<Entry> {
 fn found(sides: [(Option<&str>, &str); 2]) -> Vec<Found> {
     let [one, other] = sides;
     let entries = vec![entry("learnings/a.md", one), entry("learnings/b.md", other)];
-    find(&Corpus { entries, left: Vec::new() })
+    find(&Corpus { entries, left: Vec::new() }).found
 }
 
 // proves: LOOP-25

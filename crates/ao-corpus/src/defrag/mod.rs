@@ -17,7 +17,8 @@ use ao_contract::{Defrag, DefragKept, DefragStatus, Extra, SchemaVersion};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
-use crate::corpus::Kind;
+use crate::contradictions::Rulings;
+use crate::corpus::{Corpus, Kind};
 use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
@@ -106,6 +107,7 @@ pub fn plan(
         copies = std::mem::take(&mut done.copies);
         index = done.index.take();
         done.tell(&tree, &mut report, &mut reasons);
+        leave_out_ruled((agents, past), &tree, &mut report)?;
     }
     if parts.prune {
         tell("Looking for what is expired or superseded.");
@@ -161,6 +163,31 @@ impl Plan {
         });
         report.kept.extend(left);
     }
+}
+
+/// What a person ruled about is not put to people again, as long as both entries say what they said then.
+fn leave_out_ruled(
+    (agents, past): (&Path, Option<&Past>),
+    tree: &Tree,
+    report: &mut Defrag,
+) -> io::Result<()> {
+    if report.review.is_empty() {
+        return Ok(());
+    }
+    let rulings = match past {
+        Some(past) => Rulings::read_past(agents, past)?,
+        None => Rulings::read(agents)?,
+    };
+    if rulings.by_card.is_empty() {
+        return Ok(());
+    }
+    let entries = tree.paths().iter().filter_map(|path| tree.entry(path)).collect();
+    let settled = rulings.settled(&Corpus { entries, left: Vec::new() });
+    report.review.retain(|pair| {
+        let (one, other) = (&pair.one, &pair.other);
+        !settled.contains(&(one.min(other).clone(), one.max(other).clone()))
+    });
+    Ok(())
 }
 
 fn empty() -> Defrag {

@@ -68,6 +68,12 @@ impl Judged {
 
 /// Judges an entry: how far it is trusted, and what speaks of poison in it.
 pub fn judge(entry: &Entry, vouches: &Vouches) -> Judged {
+    let (trust, why, is_vouched) = weighed(entry, vouches);
+    Judged { trust, why, signs: signs(entry), is_vouched }
+}
+
+/// How far an entry is trusted, why, and whether that is a person's word.
+fn weighed(entry: &Entry, vouches: &Vouches) -> (Trust, Vec<String>, bool) {
     let (mut trust, mut why) = said(&entry.document);
     let is_pending = entry.kind == Kind::Pending;
     let vouch = vouches.of(entry).filter(|_| is_pending || trust == Trust::User);
@@ -78,8 +84,23 @@ pub fn judge(entry: &Entry, vouches: &Vouches) -> Judged {
         trust = Trust::Code;
         why.push("it says `user`, and nobody's word for it is here: it counts as `code`".into());
     }
-    let signs = signs(entry);
-    Judged { trust, why, signs, is_vouched: vouch.is_some() }
+    (trust, why, vouch.is_some())
+}
+
+/// For whoever shows an entry beside another: how far it is trusted, where its header says so or names a source that
+/// bears on it, and the source that lowers it.
+pub(crate) fn with_source(entry: &Entry, vouches: &Vouches) -> (Option<Trust>, Option<String>) {
+    let (trust, _, is_vouched) = weighed(entry, vouches);
+    let document = &entry.document;
+    let is_said = is_vouched || document.field(TRUST).is_some() || trust != UNSAID;
+    let address = || SOURCES.iter().find_map(|key| first_address(document.get(key)?.as_ref()));
+    let drafted = || DRAFTED.iter().find_map(|key| document.text(key).map(|text| text.to_string()));
+    let source = match trust {
+        Trust::Web => address(),
+        Trust::Model => drafted().or_else(address),
+        Trust::Tool | Trust::Code | Trust::User => None,
+    };
+    (is_said.then_some(trust), source)
 }
 
 /// What the header of an entry comes to by itself, and why.
@@ -121,14 +142,21 @@ fn word(document: &Document) -> Option<String> {
 }
 
 fn has_address(value: &Value) -> bool {
+    first_address(value).is_some()
+}
+
+/// The first text of a field that has an address in it.
+fn first_address(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
-            let text = text.to_lowercase();
-            ["http:", "https:", "ftp:", "www."].iter().any(|start| text.contains(start))
+            let lower = text.to_lowercase();
+            let is_address =
+                ["http:", "https:", "ftp:", "www."].iter().any(|start| lower.contains(start));
+            is_address.then(|| text.clone())
         }
-        Value::Array(items) => items.iter().any(has_address),
-        Value::Object(map) => map.values().any(has_address),
-        _ => false,
+        Value::Array(items) => items.iter().find_map(first_address),
+        Value::Object(map) => map.values().find_map(first_address),
+        _ => None,
     }
 }
 

@@ -35,7 +35,7 @@ use crate::work_queue::State;
 use draft::Draft;
 use lead::{Lead, What};
 
-pub(crate) use work::{OWN_SOURCE, packet_id};
+pub(crate) use work::packet_id;
 
 /// More than a few are a backlog, and a backlog is not read in the morning.
 pub const PACKETS_MAX: usize = 5;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use ao_contract::{Check, Level, Open, Severity, Texts, WorkItem, WorkType};
+use ao_corpus::is_own_work;
 
 use super::Sources;
 use super::asked::id_of_title;
@@ -17,8 +18,6 @@ use crate::place::AGENTS;
 use crate::plain::{folded, one_line};
 use crate::work_queue::{self, NEXT_WORK, Queued, Spot, State};
 
-/// What an item that a night made says of its source; what the packet came from follows.
-pub(crate) const OWN_SOURCE: &str = "ao-overnight:";
 const ANY_REPO: &str = "*";
 const EPIC_CHARS_MAX: usize = 80;
 
@@ -130,8 +129,7 @@ fn is_for(target: Option<&String>, repo: &str) -> bool {
 }
 
 fn is_own(item: &WorkItem) -> bool {
-    let source = item.source.get().map_or("", String::as_str);
-    source.strip_prefix(OWN_SOURCE).is_some_and(|from| from != "operator-queue")
+    is_own_work(item.source.get().map_or("", String::as_str))
 }
 
 fn evidence(item: &WorkItem) -> impl Iterator<Item = String> {

@@ -16,11 +16,12 @@ pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
     }
     let (kept, _) = first(&found.cards, CARDS_MAX);
     let total = usize::try_from(found.open).unwrap_or(usize::MAX).max(found.cards.len());
+    let at_least = if found.is_capped { "At least " } else { "" };
     let mut blocks = vec![
         Block::Sub(vec![words("Put to you: contradictions")]),
         Block::Paragraph(vec![
             words(&format!(
-                "{} of one subject that cannot both hold. Nothing was changed; rule with ",
+                "{at_least}{} of one subject that cannot both hold. Nothing was changed; rule with ",
                 counted(found.open, "pair of claims", "pairs of claims")
             )),
             code("ao rule CARD --keep A|B|both --why TEXT"),
@@ -31,7 +32,9 @@ pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
     let left = total.saturating_sub(kept.len());
     if left > 0 {
         let more = counted(left as u64, "more card", "more cards");
-        blocks.push(Block::Paragraph(vec![words(&format!("and {more}: ")), code("ao rule")]));
+        let at_least = at_least.to_lowercase();
+        let more = words(&format!("and {at_least}{more}: "));
+        blocks.push(Block::Paragraph(vec![more, code("ao rule")]));
     }
     blocks
 }

@@ -97,6 +97,7 @@ impl Run<'_> {
             why: format!("overnight run {}, iteration {}", self.summary.run_id, begun.index),
             edits: proposal.edits().to_vec(),
             undo_of: Vec::new(),
+            by: None,
             drop_folders: Vec::new(),
             grace: GRACE,
             max_store_bytes: settings.checkpoint_max_bytes.saturating_sub(self.stored_bytes),

@@ -195,6 +195,7 @@ impl Run<'_> {
             why: format!("morning packets of overnight run {run_id}"),
             edits: vec![edit],
             undo_of: Vec::new(),
+            by: None,
             drop_folders: Vec::new(),
             grace: Duration::ZERO,
             max_store_bytes: limit.saturating_sub(self.stored_bytes),

@@ -9,6 +9,7 @@ use ao_contract::{
 };
 use ao_corpus::contradictions::{Cards, Rulings};
 use ao_corpus::health::{Told, health};
+use ao_corpus::trust::Vouches;
 use ao_corpus::{Corpus, Logs, SEARCHED, latest_day};
 use ao_tree::Edit;
 use serde::Serialize;
@@ -326,10 +327,11 @@ fn contradictions(
     edits: &[Edit],
 ) -> Result<Contradictions, String> {
     let rulings = Rulings::read(agents).map_err(|error| error.to_string())?;
+    let vouches = Vouches::read(agents).map_err(|error| error.to_string())?;
     let cards = if edits.is_empty() {
-        Cards::of(corpus, &rulings)
+        Cards::of(corpus, &rulings, &vouches)
     } else {
-        Cards::of(&corpus.after(edits), &rulings)
+        Cards::of(&corpus.after(edits), &rulings, &vouches)
     };
     Ok(cards.report())
 }

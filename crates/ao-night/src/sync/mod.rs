@@ -14,11 +14,11 @@ use ao_contract::{
     Check, ClaimStatus, Confidence, Extra, Level, Maybe, MorningPacket, NextWork, Open, Severity,
     Text, Texts, WorkItem,
 };
+use ao_corpus::OWN_SOURCE;
 use ao_tree::{Action, Edit, FILE_BYTES_MAX, Seen};
 use serde_json::Value;
 
 use crate::artifacts::word;
-use crate::packets::OWN_SOURCE;
 use crate::work_queue::{self, NEXT_WORK, State};
 
 /// What the queue calls the batches of nights; the run follows.

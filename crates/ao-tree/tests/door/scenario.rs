@@ -78,6 +78,7 @@ pub(crate) fn request(id: &str, edits: Vec<Edit>) -> Request {
         why: "a test".to_owned(),
         edits,
         undo_of: Vec::new(),
+        by: None,
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: MAX_STORE_BYTES,

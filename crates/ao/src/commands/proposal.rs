@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ao_contract::{ChangeStatus, Exit};
+use ao_contract::{Author, ChangeStatus, Exit};
 use ao_corpus::Ledger;
 use ao_tree::{Disk, Door, Edit, Outcome, Preview, Request};
 use serde_json::Value;
@@ -26,6 +26,10 @@ pub(crate) type Fixed = BTreeMap<String, String>;
 /// What a room proposes to do.
 pub(crate) trait Proposal {
     fn edits(&self) -> &[Edit];
+    /// Who decided it, where that was a person.
+    fn by(&self) -> Option<Author> {
+        None
+    }
     /// What is left out next time if the door refuses this edit: the file, and what it was made of.
     fn leaves_out(&self, edit: &Edit) -> Vec<String> {
         edit.sources.iter().chain([&edit.path]).cloned().collect()
@@ -73,7 +77,11 @@ pub(crate) fn admit<P: Proposal>(
     let writer = Writer::open(repo)?;
     let (mut proposal, _) = settle(&writer.door, |except| plan(writer.now, except))?;
     let request = arguments.request(&writer, limits, why.to_owned())?;
-    let done = writer.door.apply(Request { edits: proposal.edits().to_vec(), ..request })?;
+    let done = writer.door.apply(Request {
+        edits: proposal.edits().to_vec(),
+        by: proposal.by(),
+        ..request
+    })?;
     let expired = outcome::expire(&writer, limits, printer);
     let held = done.held_back();
     if !held.is_empty() {

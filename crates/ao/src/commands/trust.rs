@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Exit, Sign};
+use ao_contract::{Author, Exit, Sign};
 use ao_corpus::trust::{self, Judged, Vouches, judge};
 use ao_corpus::{CLOSED, Corpus, Entry, Kind};
 use ao_tree::{Edit, shown};
@@ -148,6 +148,10 @@ struct Word(Vec<Edit>);
 impl Proposal for Word {
     fn edits(&self) -> &[Edit] {
         &self.0
+    }
+
+    fn by(&self) -> Option<Author> {
+        Some(Author::Person)
     }
 
     fn hold_back(&mut self, held: &Fixed) {

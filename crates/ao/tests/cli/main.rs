@@ -87,6 +87,8 @@ mod repo;
 mod report;
 mod report_files;
 mod rule;
+mod rule_later;
+mod rule_undo;
 mod runners;
 mod runners_command;
 mod schema;

@@ -10,55 +10,55 @@ use crate::generate::{Dice, body, header};
 use crate::night::{Night, ran};
 use crate::repo::{Ran, TestRepo, contents, wait_until};
 
-const OLD: &str = "learnings/2026-02-01-gateway.md";
-const NEW: &str = "learnings/2026-03-05-gateway.md";
+pub(crate) const OLD: &str = "learnings/2026-02-01-gateway.md";
+pub(crate) const NEW: &str = "learnings/2026-03-05-gateway.md";
 
 /// Two entries of which one says half a minute, and one five.
-fn note(id: &str, more: &str, claim: &str) -> String {
+pub(crate) fn note(id: &str, more: &str, claim: &str) -> String {
     format!(
         "---\nid: {id}\nsource_session: s-{id}\nutility: 0.7\n{more}---\n# Learning: gateway timeouts, {id}\n\n\
          ## What We Learned\n\n{claim} The vendor answers slowly on Mondays, as seen in `{id}-trace`.\n"
     )
 }
 
-fn disputed() -> Night {
+pub(crate) fn disputed() -> Night {
     let night = Night::with(6);
     let old = "Set the read timeout of the payment gateway to 30 seconds.";
     let new = "The read timeout of the payment gateway is 5 minutes.";
-    night.repo.write(OLD, &note("gw-old", "date: 2026-02-01\ntrust: curated\n", old));
+    night.repo.write(OLD, &note("gw-old", "date: 2026-02-01\ntrust: tool\n", old));
     night.repo.write(NEW, &note("gw-new", "date: 2026-03-05\n", new));
     night
 }
 
 /// Every file that is no cache, with what it says.
-fn knowledge(repo: &TestRepo) -> BTreeMap<String, String> {
+pub(crate) fn knowledge(repo: &TestRepo) -> BTreeMap<String, String> {
     let mut files = contents(&repo.tree());
     files.retain(|path, _| !path.starts_with("ao/"));
     files
 }
 
 impl TestRepo {
-    fn rule(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn rule(&self, arguments: &[&str]) -> Ran {
         self.run(&[&["--json", "rule"], arguments].concat())
     }
 
-    fn cards(&self) -> Vec<Value> {
+    pub(crate) fn cards(&self) -> Vec<Value> {
         self.rule(&[]).expect(0).json()["cards"].as_array().unwrap().clone()
     }
 
     /// The id of the only card.
-    fn card(&self) -> String {
+    pub(crate) fn card(&self) -> String {
         let cards = self.cards();
         assert_eq!(cards.len(), 1, "{cards:#?}");
         cards[0]["id"].as_str().unwrap().to_owned()
     }
 
-    fn kept(&self, keep: &str) -> Value {
+    pub(crate) fn kept(&self, keep: &str) -> Value {
         let card = self.card();
         self.rule(&[&card, "--keep", keep, "--why", "measured in May"]).expect(0).json()
     }
 
-    fn found(&self, words: &str) -> String {
+    pub(crate) fn found(&self, words: &str) -> String {
         self.run(&["--json", "search", words]).expect(0).stdout
     }
 }
@@ -134,10 +134,7 @@ fn a_night_puts_cards_to_the_reader_and_changes_nothing_for_them() {
     assert_eq!(card["differs"], "30 seconds / 5 minutes");
     assert_eq!((&card["a"]["path"], &card["b"]["path"]), (&OLD.into(), &NEW.into()));
     assert_eq!(card["a"]["quote"], "Set the read timeout of the payment gateway to 30 seconds.");
-    assert_eq!(
-        (&card["a"]["date"], &card["a"]["trust"]),
-        (&"2026-02-01".into(), &"curated".into())
-    );
+    assert_eq!((&card["a"]["date"], &card["a"]["trust"]), (&"2026-02-01".into(), &"tool".into()));
     assert_eq!(card["a"]["source"], "s-gw-old");
     assert!(card["b"].get("trust").is_none(), "{card:#}");
     assert_eq!(night.repo.card(), card["id"]);

@@ -376,6 +376,7 @@ fn request(id: &str, why: &str, edits: Vec<ao_tree::Edit>) -> Request {
         why: why.to_owned(),
         edits,
         undo_of: Vec::new(),
+        by: None,
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: u64::MAX,

@@ -13,12 +13,15 @@ use crate::repo::Repo;
 
 /// So many commits are named; the answer has all changes.
 const NAMED_MAX: usize = 5;
+/// Rulings, and words for texts, are no part of a night.
+const SCOPE: UndoScope = UndoScope::OursFromHereOn;
 
 /// Take back an iteration and what ao changed after it; what people changed since stays
 #[derive(Debug, clap::Args)]
 #[command(after_help = "An undo is a commit like any other: `ao tree undo` takes it back.
 A file that somebody changed since stays as it is, and what it was before the iteration is kept
-in .agents/overnight/conflicts/. One commit alone: `ao tree undo ID --only`.
+in .agents/overnight/conflicts/. What people decided since with `ao rule` and `ao trust` stays, too.
+One commit alone: `ao tree undo ID --only`.
 
 Examples:
   ao --dry-run overnight undo                       what would be taken back
@@ -39,19 +42,30 @@ pub(crate) fn run(
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
-    let (first, ids) = {
+    let (first, lines) = {
         let (door, _readers) = repo.read()?;
         let first = nights::find(&repo, &door, arguments.iteration.as_deref(), End::First)?;
-        let ids: Vec<String> = door.history()?.into_iter().map(|line| line.id).collect();
-        (first.line.id, ids)
+        let mut lines = door.history()?;
+        let from = lines.iter().position(|line| line.id == first.line.id).unwrap_or(lines.len());
+        lines.drain(..from);
+        (first.line.id, lines)
     };
-    let from = ids.iter().position(|id| *id == first).unwrap_or(ids.len());
-    let later = ids.len() - from;
-    let named: Vec<String> = ids[from..].iter().rev().take(NAMED_MAX).map(|id| shown(id)).collect();
-    let more = if later > named.len() { ", …" } else { "" };
+    let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
+    let taken: Vec<String> = SCOPE.of(lines).into_iter().map(|line| line.id).collect();
     let word = if global.dry_run { "Would take back" } else { "Taking back" };
-    let commits = if later == 1 { "commit" } else { "commits" };
-    printer.note(&format!("{word} {later} {commits}: {}{more}.", named.join(", ")));
-    let what = (Some(first.as_str()), UndoScope::FromHereOn);
-    take_back("overnight undo", what, &arguments.commit, global, printer)
+    printer.note(&format!("{word} {}.", named(&taken)));
+    let stay: Vec<String> = ids.into_iter().filter(|id| !taken.contains(id)).collect();
+    if !stay.is_empty() {
+        let word = if global.dry_run { "Would leave" } else { "Leaving" };
+        printer.note(&format!("{word} what people decided since, {}.", named(&stay)));
+    }
+    take_back("overnight undo", (Some(first.as_str()), SCOPE), &arguments.commit, global, printer)
+}
+
+/// How many commits, and the newest of them.
+fn named(ids: &[String]) -> String {
+    let some: Vec<String> = ids.iter().rev().take(NAMED_MAX).map(|id| shown(id)).collect();
+    let more = if ids.len() > some.len() { ", …" } else { "" };
+    let commits = if ids.len() == 1 { "commit" } else { "commits" };
+    format!("{} {commits}: {}{more}", ids.len(), some.join(", "))
 }

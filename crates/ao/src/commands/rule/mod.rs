@@ -2,10 +2,11 @@
 
 mod tell;
 
-use ao_contract::{Contradiction, Exit, Keep, Ruling};
-use ao_corpus::contradictions::{Cards, Ruled, Rulings, rule, withdraw};
+use ao_contract::{Author, ChangeOp, Contradiction, Exit, HistoryLine, Keep, Ruling};
+use ao_corpus::contradictions::{Cards, Ruled, Rulings, by_entry, rule, withdraw};
+use ao_corpus::trust::Vouches;
 use ao_corpus::{Corpus, SEARCHED};
-use ao_tree::{Request, shown};
+use ao_tree::{Disk, Door, Kept, Request, shown};
 use serde_json::{Value, json};
 
 use super::tree::apply::CommitArguments;
@@ -27,8 +28,10 @@ const NAMED_MAX: usize = 5;
 #[command(
     after_help = "A card is two entries that claim different things of one subject, with both sentences. A ruling is a file in
 .agents/knowledge/rulings/; later nights show no card that was ruled about, until one of the two claims something else.
---keep A (or B) also marks the other entry with `superseded_by`, so that search no longer finds it; its text stays.
-A pinned entry is not touched. One commit: `ao tree undo ID` takes all of it back, as --withdraw does.
+--keep A (or B) also marks the other entry with `superseded_by`, so that search no longer finds it, with all that it
+says beside; its text stays, until a night archives it. Other cards of that entry go with it, and are named.
+A pinned entry is not touched. --withdraw takes a ruling back, also one whose entry was renamed, merged or archived since;
+it is one commit, so `ao tree undo ID --only` does too (without --only, all that came after it is taken back).
 
 Exit codes: 0 done, 1 nothing was ruled since a file changed meanwhile or cannot be read, 2 no such card or no reason.
 
@@ -90,7 +93,8 @@ impl Scene {
         };
         let corpus = Corpus::read(&agents, &SEARCHED).map_err(fail)?;
         let rulings = Rulings::read(&agents).map_err(fail)?;
-        let cards = Cards::of(&corpus, &rulings);
+        let vouches = Vouches::read(&agents).map_err(fail)?;
+        let cards = Cards::of(&corpus, &rulings, &vouches);
         Ok(Self { corpus, rulings, cards })
     }
 
@@ -120,6 +124,14 @@ impl Scene {
 
     fn card(&self, id: &str) -> Option<&Contradiction> {
         self.cards.open.iter().chain(&self.cards.ruled).find(|card| card.id == id)
+    }
+
+    /// The other open cards of the entry that a ruling hides: they go with it.
+    fn also(&self, planned: &Ruled) -> Vec<&str> {
+        let Some(path) = &planned.superseded else { return Vec::new() };
+        let cards = by_entry(&self.cards.open).remove(path.as_str()).unwrap_or_default();
+        let others = cards.into_iter().map(|card| card.id.as_str());
+        others.filter(|id| *id != planned.ruling.card).collect()
     }
 }
 
@@ -162,6 +174,7 @@ fn listed(scene: &Scene, is_all: bool) -> Value {
         .collect();
     let mut fields = json!({
         "open": scene.cards.open.len(),
+        "is_capped": scene.cards.is_capped,
         "ruled": scene.cards.ruled.len(),
         "cards": scene.cards.open,
         "left": left,
@@ -185,13 +198,16 @@ fn change(
     }
     if global.dry_run {
         let (door, _readers) = repo.read()?;
-        let planned = planned(&Scene::read(repo)?, name, arguments, &clock::now().rfc3339())?;
+        let scene = Scene::read(repo)?;
+        let planned = planned(&scene, &door, name, arguments, &clock::now().rfc3339())?;
         let preview = door.preview(planned.edits)?;
         return Ok(outcome::preview("rule", &preview, &[], printer));
     }
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(repo)?;
-    let planned = planned(&Scene::read(repo)?, name, arguments, &writer.now.rfc3339())?;
+    let scene = Scene::read(repo)?;
+    let planned = planned(&scene, &writer.door, name, arguments, &writer.now.rfc3339())?;
+    let also = scene.also(&planned);
     pause();
     let id = &planned.ruling.card;
     let why = if arguments.withdraw {
@@ -200,7 +216,11 @@ fn change(
         format!("rule about {id}")
     };
     let request = arguments.commit.request(&writer, limits, why)?;
-    let done = writer.door.apply(Request { edits: planned.edits.clone(), ..request })?;
+    let done = writer.door.apply(Request {
+        edits: planned.edits.clone(),
+        by: Some(Author::Person),
+        ..request
+    })?;
     let expired = outcome::expire(&writer, limits, printer);
     let held = done.held_back();
     let is_first = |(_, why): &(&String, &String)| !why.starts_with("it belongs");
@@ -215,22 +235,34 @@ fn change(
         "ruling": planned.ruling,
         "withdrawn": arguments.withdraw,
         "superseded": planned.superseded,
+        "restored": planned.restored,
+        "also": also,
         "left": planned.left,
         "commit": commit,
     });
-    let text = tell::changed(&planned, arguments.withdraw) + &outcome::ending(&done);
+    let text = tell::changed(&planned, &also, arguments.withdraw) + &outcome::ending(&done);
     printer.answer("rule", fields, &text);
     Ok(outcome::exit(&done, global))
 }
 
-fn planned(scene: &Scene, name: &str, arguments: &Arguments, now: &str) -> Result<Ruled, Failure> {
+fn planned(
+    scene: &Scene,
+    door: &Door<Disk>,
+    name: &str,
+    arguments: &Arguments,
+    now: &str,
+) -> Result<Ruled, Failure> {
     let id = scene.id(name)?;
     let Some(keep) = arguments.keep else {
         let ruling = scene.rulings.by_card.get(&id).ok_or_else(|| {
             Failure::usage(format!("nobody ruled about {id}"))
                 .hint("`ao rule --all` lists the rulings")
         })?;
-        return Ok(withdraw(&scene.corpus, &scene.rulings, ruling));
+        let archived = |path: &str| archived(door, path);
+        return withdraw(&scene.corpus, &scene.rulings, ruling, archived).map_err(|why| {
+            Failure::new(Exit::Failed, format!("the ruling about {id} stays: {why}"))
+                .hint("put that right, then withdraw it once more")
+        });
     };
     let card = scene.card(&id).ok_or_else(|| {
         Failure::usage(format!(
@@ -243,6 +275,18 @@ fn planned(scene: &Scene, name: &str, arguments: &Arguments, now: &str) -> Resul
         Failure::new(Exit::Failed, format!("nothing was ruled: {why}"))
             .hint(format!("read it again with `ao rule {id}`, then rule once more"))
     })
+}
+
+/// What an entry was when it was deleted last, as far as that is still kept.
+fn archived(door: &Door<Disk>, path: &str) -> Option<Vec<u8>> {
+    let history = door.history().ok()?;
+    let deleted = |line: &HistoryLine| {
+        let record = (line.deleted > 0).then(|| door.record(&line.id))?.ok()?;
+        let change = record.changes.into_iter().find(|change| change.path == path)?;
+        let before = change.before.filter(|_| change.op == ChangeOp::Delete)?;
+        Some(Kept { commit: line.id.clone(), hash: before.hash })
+    };
+    door.kept(&history.iter().rev().find_map(deleted)?).ok()
 }
 
 fn reason(arguments: &Arguments) -> Result<&str, Failure> {

@@ -27,11 +27,15 @@ pub(super) fn list(cards: &Cards, rulings: Option<&Rulings>) -> String {
     }
     if cards.open.is_empty() {
         text.push_str("Nothing contradicts itself that nobody ruled about.\n");
+        if cards.is_capped {
+            text.push_str("Not all was looked at: a limit of the search was reached.\n");
+        }
     } else {
         let count = counted(cards.open.len() as u64, "open card", "open cards");
+        let at_least = if cards.is_capped { "At least " } else { "" };
         let _ = writeln!(
             text,
-            "{count}. `ao rule CARD` shows one, `--keep A|B|both --why TEXT` rules."
+            "{at_least}{count}. `ao rule CARD` shows one, `--keep A|B|both --why TEXT` rules."
         );
     }
     let Some(rulings) = rulings else { return text };
@@ -73,7 +77,7 @@ pub(super) fn one(card: Option<&Contradiction>, ruling: Option<&Ruling>) -> Stri
     text
 }
 
-pub(super) fn changed(planned: &Ruled, is_withdrawn: bool) -> String {
+pub(super) fn changed(planned: &Ruled, also: &[&str], is_withdrawn: bool) -> String {
     let mut text = String::new();
     if is_withdrawn {
         let _ = writeln!(text, "The ruling about {} is withdrawn.", shown(&planned.ruling.card));
@@ -81,7 +85,20 @@ pub(super) fn changed(planned: &Ruled, is_withdrawn: bool) -> String {
         ruled(&mut text, &planned.ruling);
     }
     if let Some(path) = &planned.superseded {
-        let _ = writeln!(text, "{} is superseded; its text stays.", shown(path));
+        let path = shown(path);
+        let _ = writeln!(
+            text,
+            "{path} is superseded: search no longer finds it, with all that it says. Its text stays."
+        );
+    }
+    if !also.is_empty() {
+        let some: Vec<String> = also.iter().take(LISTED_MAX).map(|id| shown(id)).collect();
+        let more = if also.len() > some.len() { ", …" } else { "" };
+        let count = counted(also.len() as u64, "other open card", "other open cards");
+        let _ = writeln!(text, "{count} of it went with it: {}{more}", some.join(", "));
+    }
+    if let Some(path) = &planned.restored {
+        let _ = writeln!(text, "{} had been archived, and is back.", shown(path));
     }
     if let Some(why) = &planned.left {
         let _ = writeln!(text, "{} no header was changed: {}", paint(DOUBT, "note:"), shown(why));

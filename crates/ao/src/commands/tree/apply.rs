@@ -71,6 +71,7 @@ impl CommitArguments {
             why,
             edits: Vec::new(),
             undo_of: Vec::new(),
+            by: None,
             drop_folders: Vec::new(),
             grace: self.grace,
             max_store_bytes: max_mb.saturating_mul(1024 * 1024),

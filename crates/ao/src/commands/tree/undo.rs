@@ -15,7 +15,7 @@ use crate::repo::{Repo, Writer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "An undo is a commit like any other: undo it to have everything back.
 A file that somebody changed since stays as it is, and what it was before is kept
-in .agents/overnight/conflicts/.
+in .agents/overnight/conflicts/. A ruling, or a word for a text, is taken back whole or not at all.
 
 Examples:
   ao --dry-run tree undo                       what would be taken back
