@@ -169,6 +169,7 @@ fn side(entry: &Entry, quote: String) -> ContradictionSide {
         title: entry.title(),
         claim: claim_of(&quote),
         quote,
+        line: None,
         date: entry.date().map(|day| day.to_string()),
         trust: text("trust"),
         source: SOURCES.iter().find_map(|key| text(key)),

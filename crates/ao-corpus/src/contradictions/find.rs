@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compare::{CHOICE_WORDS_MAX, Difference, compare, may_be_another};
-use super::lexicon::GENERIC;
 use super::said::{self, Context, Place, are_of_one_lineage, each_sentence, has_a_say};
 use super::statement::{LabelKind, Place as Part, Statement, statements};
 use super::tokens::{Token, tokens};
@@ -114,7 +113,7 @@ fn said_by(place: usize, entry: &Arc<Entry>) -> Vec<Said> {
 }
 
 /// What a statement says, in one number.
-fn form(statement: &Statement) -> u64 {
+pub(super) fn form(statement: &Statement) -> u64 {
     let mut form = mix(sum(&statement.keys()) ^ u64::from(statement.is_denied));
     for (quantity, _) in &statement.values {
         form = mix(form ^ quantity.value.to_bits() ^ ((quantity.bound as u64) << 3));
@@ -262,11 +261,7 @@ fn may_meet(corpus: &Corpus, one: &Said, other: &Said) -> bool {
         return false;
     }
     let shared = with_statement(corpus, one, |statement| {
-        let keys = statement.keys();
-        // By itself it must say what it is about.
-        let is_specific =
-            statement.content.iter().any(|c| !c.token.sense.is(GENERIC) && c.label.is_none());
-        Some((keys.len() > 1 && is_specific && !statement.is_about_it, keys))
+        Some((statement.says_its_subject(), statement.keys()))
     });
     let Some((is_told, keys)) = shared else { return false };
     Context::of(first, one.heading.as_deref()).may_meet(

@@ -8,6 +8,7 @@
 mod card;
 mod clause;
 mod compare;
+mod disputes;
 mod find;
 mod lexicon;
 mod quantity;
@@ -19,5 +20,6 @@ mod tests;
 mod tokens;
 
 pub use card::{Cards, RULINGS, Rulings, by_entry, open, path_of};
+pub(crate) use disputes::Disputes;
 pub use find::every_statement;
 pub use ruling::{Ruled, rule, withdraw};
