@@ -110,8 +110,10 @@ impl Page {
             for (entry, lines) in entries.iter().enumerate() {
                 let Some(line) = lines.get(round).filter(|line| is_wanted(line)) else { continue };
                 let length = rendered(line).len();
-                if length <= room && self.told.insert(line.text.to_lowercase()) {
-                    room -= length;
+                // The first line comes before anything that is told about it: it says itself that it is disputed.
+                let room_now = if self.told.is_empty() { self.room } else { room };
+                if length <= room_now && self.told.insert(line.text.to_lowercase()) {
+                    room = room.saturating_sub(length);
                     self.room -= length;
                     self.kept[entry].push(line.clone());
                 }
