@@ -50,7 +50,7 @@ fn is_hearsay_heading(heading: &str) -> bool {
 
 /// Whether an entry was made of a transcript, or took one in that was.
 fn is_lesson(document: &Document) -> bool {
-    memchr::memmem::find(document.bytes(), HASH.as_bytes()).is_some()
+    memchr::memmem::find(document.header_text().as_bytes(), HASH.as_bytes()).is_some()
         && document.fields().iter().any(|(key, value)| key == HASH || has_hash(value, DEPTH_MAX))
 }
 

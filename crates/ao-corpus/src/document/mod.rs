@@ -173,6 +173,14 @@ impl Document {
         }
     }
 
+    /// What the fields are read from, as it is written.
+    pub(crate) fn header_text(&self) -> &str {
+        match (self.form, self.header.clone()) {
+            (Form::JsonLine, _) => &self.text,
+            (Form::Markdown, header) => header.map_or("", |header| &self.text[header]),
+        }
+    }
+
     /// The line of the file that a place of the body is in, from 1.
     pub(crate) fn line_at(&self, start: usize) -> u64 {
         let before = match &self.body {

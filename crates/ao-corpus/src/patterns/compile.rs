@@ -71,6 +71,12 @@ impl Choir {
         self.learnings.iter().chain(pages).chain(&self.others).collect()
     }
 
+    /// The learning at a path, if it may speak.
+    pub(super) fn learning(&self, path: &str) -> Option<&Voice> {
+        let at = self.learnings.binary_search_by(|voice| voice.path().cmp(path)).ok()?;
+        self.learnings.get(at)
+    }
+
     /// The place of a page among all.
     pub(super) fn place(&self, page: usize) -> usize {
         self.learnings.len() + page

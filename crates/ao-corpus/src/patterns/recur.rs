@@ -202,12 +202,7 @@ impl Edges {
 pub(super) fn agreement(one: (&Voice, usize), other: (&Voice, usize)) -> Agreement {
     let ((ours, at), (theirs, there)) = (one, other);
     let (first, second) = (&ours.statements[at], &theirs.statements[there]);
-    // Most that meet are told apart by their own stems.
-    let near = Agreement::of((first, &[]), (second, &[]));
-    match &near.apart {
-        None => near,
-        Some(_) => Agreement::of((first, ours.stems()), (second, theirs.stems())),
-    }
+    Agreement::of(first, second, || (ours.stems(), theirs.stems()))
 }
 
 /// What recurs among the first so many of these voices, from the largest on. Nobody is led to over another one: each
