@@ -33,6 +33,12 @@ pub(crate) fn spoken(entry: &Entry) -> Cow<'_, str> {
     blanked(body, gone)
 }
 
+/// A piece of a body with its comments blank.
+pub(crate) fn without_comments(text: &str) -> Cow<'_, str> {
+    let has_any = memchr::memmem::find(text.as_bytes(), COMMENT.as_bytes()).is_some();
+    blanked(text, if has_any { comments(text) } else { Vec::new() })
+}
+
 /// As [`spoken`], but only without what others had said: for whoever must not lose anything else.
 pub(crate) fn without_hearsay(document: &Document) -> Cow<'_, str> {
     blanked(document.body(), hearsay(document))

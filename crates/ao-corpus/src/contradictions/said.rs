@@ -13,7 +13,7 @@ use crate::duplicates::is_aside_heading;
 use crate::patterns::is_unsaid;
 use crate::pieces::{Shape, item_mark, pieces, sentences};
 use crate::prune::is_expired;
-use crate::spoken::spoken;
+use crate::spoken::{spoken, without_comments};
 
 /// Sentences of one entry that are looked at.
 const SENTENCES_MAX: usize = 400;
@@ -125,10 +125,8 @@ pub(super) fn sets_scope(heading: &str) -> bool {
 pub(super) fn sentence_at<'a>(entry: &'a Entry, place: &Place) -> Option<Cow<'a, str>> {
     match place {
         Place::Field(key) => entry.document.text(key),
-        Place::Body(span) => match spoken(entry) {
-            Cow::Borrowed(body) => body.get(span.clone()).map(Cow::Borrowed),
-            Cow::Owned(body) => body.get(span.clone()).map(|text| Cow::Owned(text.to_owned())),
-        },
+        // A comment is within one sentence, or it is between two.
+        Place::Body(span) => entry.document.body().get(span.clone()).map(without_comments),
     }
 }
 

@@ -92,6 +92,21 @@ fn everybody_who_repeats_a_disputed_claim_is_marked() {
     }
 }
 
+/// Of a compiled page its claim is quoted, and marked as what its sources say is; its list of sources is not.
+#[test]
+fn a_compiled_page_is_marked_as_its_sources_are() {
+    let night = crate::patterns::with_pool(3);
+    night.repo.run(&["defrag", "--patterns", "--yes"]).expect(0);
+    let never = "Never close the connection pool in integration tests.";
+    night.repo.write("learnings/2026-04-20-never.md", &learning("Other", 20, never));
+    let told = brief(&night.repo, "connection pool integration tests", 1500);
+    let of_page: Vec<&Value> =
+        lines(&told).into_iter().filter(|line| line["path"] == crate::patterns::PAGE).collect();
+    assert_eq!(of_page.len(), 1, "{told:#}");
+    assert_eq!(of_page[0]["text"], crate::patterns::POOL[0], "{told:#}");
+    assert!(of_page[0]["disputed"].is_string(), "{told:#}");
+}
+
 /// Only what is quoted or asked for is told to be disputed, and what it leaves of the room is for lines.
 #[test]
 fn a_dispute_about_something_else_is_not_told() {

@@ -14,13 +14,18 @@ const KEYS: [&str; 3] = [
 ];
 const KEY_PAGE: &str = "patterns/every-quarter-rotate-the-release-signing-key.md";
 
-/// Three learnings that share a title and a rule.
-fn with_two_rules() -> Night {
-    let night = with_pool(3);
+/// A second rule for each of the learnings about the pool.
+fn add_rules(night: &Night) {
     for (number, rule) in KEYS.iter().enumerate() {
         let text = night.repo.read(&path(number));
         night.repo.write(&path(number), &format!("{text}\n## Rule\n\n{rule}\n"));
     }
+}
+
+/// Three learnings that share a title and a rule.
+fn with_two_rules() -> Night {
+    let night = with_pool(3);
+    add_rules(&night);
     night
 }
 
@@ -52,12 +57,20 @@ fn a_deleted_page_does_not_stand_in_the_way_of_another_claim() {
     let night = with_pool(3);
     assert_eq!(changes(&sleep(&night)), changed("compiled"));
     fs::remove_file(night.repo.agents().join(PAGE)).unwrap();
-    for (number, rule) in KEYS.iter().enumerate() {
-        let text = night.repo.read(&path(number));
-        night.repo.write(&path(number), &format!("{text}\n## Rule\n\n{rule}\n"));
-    }
+    add_rules(&night);
     let made = changes(&sleep(&night));
     assert_eq!(paths(&made), [KEY_PAGE], "{made:?}");
+}
+
+// proves: LOOP-25
+#[test]
+fn a_page_does_not_stand_in_the_way_of_another_claim_of_its_sources() {
+    let night = with_pool(3);
+    assert_eq!(changes(&sleep(&night)), changed("compiled"));
+    add_rules(&night);
+    let made = changes(&sleep(&night));
+    assert_eq!(paths(&made), [KEY_PAGE], "{made:?}");
+    assert_eq!(sleep(&night)["iterations"][0]["reduce"]["edits"], 0);
 }
 
 // proves: LOOP-25
