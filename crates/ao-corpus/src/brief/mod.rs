@@ -63,15 +63,15 @@ pub fn brief(
     let asked = asked_about(&question, &found, &disputes);
     let all = entries.iter().flatten();
     page.fill(&entries, page.reserve(&cards(all, &asked, &disputes)), |_| true);
-    let mut disputed = cards(page.lines().iter(), &asked, &disputes);
-    page.disputed(&disputed);
+    let mut told = cards(page.lines().iter(), &asked, &disputes);
+    page.disputed(&told);
     // What the disputes left is for lines, unless they would bring another dispute.
     page.fill(&entries, 0, |line| {
         let card = line.disputed.as_ref();
-        card.is_none_or(|id| disputed.iter().any(|card| card.id == *id))
+        card.is_none_or(|id| told.iter().any(|card| card.id == *id))
     });
-    let disputed_more = disputed.len().checked_sub(DISPUTED_MAX).filter(|more| *more > 0);
-    disputed.truncate(DISPUTED_MAX);
+    let more = told.len().checked_sub(DISPUTED_MAX).filter(|more| *more > 0);
+    told.truncate(DISPUTED_MAX);
     let lines = page.lines();
     let quoted: BTreeSet<String> =
         lines.iter().flat_map(|line| crate::words::stems(&line.text)).collect();
@@ -97,8 +97,8 @@ pub fn brief(
         tokens: tokens(&markdown) as u64,
         sources: found.iter().filter_map(source).collect(),
         lines,
-        disputed,
-        disputed_more: disputed_more.map(|more| more as u64),
+        disputed: told,
+        disputed_more: more.map(|more| more as u64),
         missing,
         unquoted,
         markdown,

@@ -123,7 +123,9 @@ fn forms_against(ours: &str, theirs: &str) -> Vec<u64> {
 fn each_statement(sentence: &str, mut each: impl FnMut(&Statement<'_>)) {
     let mut words: Vec<Token<'_>> = Vec::new();
     tokens(sentence, &mut words);
-    statements(sentence, &words).iter().for_each(|statement| each(statement));
+    for statement in &statements(sentence, &words) {
+        each(statement);
+    }
 }
 
 fn joined(text: &str) -> String {

@@ -133,7 +133,9 @@ pub(crate) fn compile(
             compiled.add(star, &fresh, entry);
         }
     }
-    taken.into_iter().for_each(|taken| ledger.add(taken));
+    for one in taken {
+        ledger.add(one);
+    }
     compiled.ledger = ledger.edits(GROUP);
     compiled
 }
