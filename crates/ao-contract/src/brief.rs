@@ -22,9 +22,12 @@ pub struct KnowledgeBrief {
     /// What it quotes, in the order of the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<BriefLine>,
-    /// What it quotes and another entry denies, with nobody having ruled.
+    /// What it quotes, or what the goal has words of, and another entry denies, with nobody having ruled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disputed: Vec<Contradiction>,
+    /// How many more of these there are than are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disputed_more: Option<u64>,
     /// Words of the goal that no entry has.
     pub missing: Vec<String>,
     /// Words of the goal that entries have, and no line of this brief.
@@ -50,6 +53,9 @@ pub struct BriefSource {
     /// How far it is trusted, where that is less than `code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// A pattern that fewer learnings say by now than a pattern needs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weakened: bool,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -70,7 +76,10 @@ pub struct BriefLine {
     /// How far the entry is trusted, where that is less than `code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// The card of the dispute that it is one side of.
+    /// It is of a pattern that fewer learnings say by now than a pattern needs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weakened: bool,
+    /// The card of the dispute that it is one side of, or says the same as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disputed: Option<String>,
     /// The day of the entry.

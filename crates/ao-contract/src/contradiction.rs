@@ -56,6 +56,9 @@ pub struct ContradictionSide {
     pub title: String,
     /// The sentence that claims it.
     pub quote: String,
+    /// Where that sentence begins in the file, from 1, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// The hash of the words of that sentence.
     pub claim: String,
     /// The day that the entry is from, where it says.

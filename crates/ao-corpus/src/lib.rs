@@ -40,6 +40,7 @@ pub mod search;
 mod secrets;
 pub mod signals;
 mod specific;
+mod spoken;
 pub mod sweep;
 mod taken;
 pub mod transcripts;

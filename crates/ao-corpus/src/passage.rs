@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::corpus::Entry;
-use crate::document::sections;
+use crate::document::{Section, sections};
 use crate::index::Question;
 use crate::pieces::sentences;
+use crate::spoken::is_hearsay;
 use crate::words;
 
 /// Stands for sentences that are left out.
@@ -24,13 +25,19 @@ pub struct Passage<'a> {
 pub fn passages<'a>(entry: &'a Entry, question: &Question) -> Vec<Passage<'a>> {
     let stems: BTreeSet<&str> = question.stems().collect();
     let mut found = Vec::new();
-    for section in sections(entry.document.body()) {
+    for section in told(entry) {
         for text in paragraphs(section.text) {
             let matches = matched(text, &stems).len();
             found.push(Passage { heading: section.heading, text, matches });
         }
     }
     found
+}
+
+/// The sections of an entry that are its own word.
+fn told(entry: &Entry) -> impl Iterator<Item = Section<'_>> {
+    let document = &entry.document;
+    sections(document.body()).into_iter().filter(|part| !is_hearsay(document, part.heading))
 }
 
 /// The sentences of a passage that have most of a question's words, as many as there is room for,
@@ -102,7 +109,7 @@ pub struct Snippet {
 pub fn snippet(entry: &Entry, question: &Question, chars_max: usize) -> Snippet {
     let stems: BTreeSet<&str> = question.stems().collect();
     let mut best: Option<(usize, &str)> = None;
-    for section in sections(entry.document.body()) {
+    for section in told(entry) {
         for line in section.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let matches = matched(line, &stems).len();
             if best.is_none_or(|(most, _)| matches > most) {

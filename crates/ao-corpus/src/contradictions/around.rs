@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::find::{Said, with_statement};
-use super::lexicon::GENERIC;
 use super::said::{Context, Kin};
 use crate::corpus::Corpus;
 
@@ -70,11 +69,7 @@ impl<'a> Surroundings<'a> {
     fn look(&self, said: &Said) -> Option<Around> {
         let entry = &self.corpus.entries[said.entry];
         with_statement(self.corpus, said, |statement| {
-            let keys = statement.keys();
-            // By itself it must say what it is about.
-            let is_specific =
-                statement.content.iter().any(|c| !c.token.sense.is(GENERIC) && c.label.is_none());
-            let is_told = keys.len() > 1 && is_specific && !statement.is_about_it;
+            let (keys, is_told) = (statement.keys(), statement.says_its_subject());
             let context = Context::of(entry, said.heading.as_deref());
             Some(Around { context, kin: Kin::of(entry), keys, is_told })
         })

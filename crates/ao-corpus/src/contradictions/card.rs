@@ -1,7 +1,7 @@
 //! Contradictions as cards: both sides with where they stand, and what was ruled about them.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use ao_contract::{
     Contradiction, ContradictionKind, ContradictionSide, Contradictions, Extra, Open,
@@ -40,24 +40,11 @@ pub struct Cards {
 impl Cards {
     /// By id: the same files give the same list.
     pub fn of(corpus: &Corpus, rulings: &Rulings, vouches: &Vouches) -> Self {
-        Self::among(corpus, rulings, vouches, |_| BTreeSet::new())
-    }
-
-    /// As [`Cards::of`], where the corpus is a part of another one: `shared` is told ids, and tells which of them
-    /// several entries of the whole have.
-    pub fn among(
-        corpus: &Corpus,
-        rulings: &Rulings,
-        vouches: &Vouches,
-        shared: impl FnOnce(&BTreeSet<String>) -> BTreeSet<String>,
-    ) -> Self {
         let Search { found, is_capped } = find(corpus);
         if found.is_empty() {
             return Self { is_capped, ..Self::default() };
         }
-        let sides = found.iter().flat_map(|found| [found.one.0, found.other.0]);
-        let ids = sides.filter_map(|at| own_id(&corpus.entries[at])).collect();
-        let identities = Identities::of(corpus).with_shared(shared(&ids));
+        let identities = Identities::of(corpus);
         let placed = Placed::of(rulings, &identities);
         let mut cards: Vec<Contradiction> =
             found.into_iter().map(|found| card(corpus, &identities, vouches, found)).collect();
@@ -145,6 +132,7 @@ fn side(entry: &Entry, quote: String, vouches: &Vouches) -> ContradictionSide {
         title: entry.title(),
         claim: claim_of(&quote),
         quote,
+        line: None,
         date: entry.date().map(|day| day.to_string()),
         trust: trust.map(|trust| trust.name().to_owned()),
         source: lowered_by.or_else(|| SOURCES.iter().find_map(text)),

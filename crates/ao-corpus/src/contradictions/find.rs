@@ -132,7 +132,7 @@ fn said_by(place: usize, entry: &Arc<Entry>) -> Vec<Said> {
 }
 
 /// What a statement says, in one number.
-fn form(statement: &Statement) -> u64 {
+pub(super) fn form(statement: &Statement) -> u64 {
     let mut form = mix(sum(&statement.keys()) ^ u64::from(statement.is_denied));
     for (quantity, _) in &statement.values {
         form = mix(form ^ quantity.value.to_bits() ^ ((quantity.bound as u64) << 3));

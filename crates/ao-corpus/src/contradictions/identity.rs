@@ -15,8 +15,6 @@ pub(super) struct Identities<'a> {
     corpus: &'a Corpus,
     /// Entries by the id that they give themselves.
     ids: BTreeMap<String, Vec<&'a Arc<Entry>>>,
-    /// Ids that entries outside of the corpus have, too.
-    shared: BTreeSet<String>,
     /// Entries by the names of what they took in.
     taken: BTreeMap<String, Vec<&'a Arc<Entry>>>,
 }
@@ -31,7 +29,7 @@ pub(super) fn own_id(entry: &Entry) -> Option<String> {
 impl<'a> Identities<'a> {
     pub(super) fn of(corpus: &'a Corpus) -> Self {
         let (ids, taken) = (BTreeMap::new(), BTreeMap::new());
-        let mut made = Self { corpus, ids, shared: BTreeSet::new(), taken };
+        let mut made = Self { corpus, ids, taken };
         for entry in corpus.entries.iter().filter(|entry| may_be_on_a_card(entry.kind)) {
             if let Some(id) = own_id(entry) {
                 made.ids.entry(id).or_default().push(entry);
@@ -45,13 +43,9 @@ impl<'a> Identities<'a> {
         made
     }
 
-    pub(super) fn with_shared(self, shared: BTreeSet<String>) -> Self {
-        Self { shared, ..self }
-    }
-
     /// Whether no other entry has this id.
     pub(super) fn is_only_one(&self, id: &str) -> bool {
-        !self.shared.contains(id) && self.ids.get(id).is_none_or(|entries| entries.len() < 2)
+        self.ids.get(id).is_none_or(|entries| entries.len() < 2)
     }
 
     /// The entry that a side was cut from, as far as it can be told beyond doubt.
@@ -90,7 +84,7 @@ impl<'a> Identities<'a> {
 }
 
 /// What is pending, or was, may share its id with what it was promoted to.
-pub(crate) fn may_be_on_a_card(kind: Kind) -> bool {
+fn may_be_on_a_card(kind: Kind) -> bool {
     matches!(kind, Kind::Learning | Kind::Pattern | Kind::Knowledge | Kind::Finding)
 }
 

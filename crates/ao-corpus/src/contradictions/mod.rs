@@ -9,6 +9,7 @@ mod around;
 mod card;
 mod clause;
 mod compare;
+mod disputes;
 mod find;
 mod identity;
 mod lexicon;
@@ -22,7 +23,7 @@ mod tests;
 mod tokens;
 
 pub use card::{Cards, by_entry};
+pub(crate) use disputes::Disputes;
 pub use find::every_statement;
-pub(crate) use identity::may_be_on_a_card;
 pub use ruling::{Ruled, rule, withdraw};
 pub use rulings::{RULINGS, Rulings, path_of};

@@ -1,5 +1,6 @@
 //! The sentences of an entry that may claim something, and what they are said about.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use jiff::civil::Date;
@@ -9,8 +10,10 @@ use super::tokens::{SENTENCE_BYTES_MAX, Token, tokens};
 use crate::corpus::{Entry, Kind};
 use crate::document::Form;
 use crate::duplicates::is_aside_heading;
+use crate::patterns::is_unsaid;
 use crate::pieces::{Shape, item_mark, pieces, sentences};
 use crate::prune::is_expired;
+use crate::spoken::{spoken, without_comments};
 
 /// Sentences of one entry that are looked at.
 const SENTENCES_MAX: usize = 400;
@@ -54,6 +57,7 @@ pub(super) fn has_a_say(entry: &Entry, newest: Option<Date>) -> bool {
         && document.form() == Form::Markdown
         && document.doubt().is_none()
         && !document.is_hidden()
+        && !is_unsaid(entry)
         && !is_anti_pattern(entry)
         && !is_expired(entry, newest)
 }
@@ -71,9 +75,9 @@ pub(super) fn each_sentence(entry: &Entry, mut each: impl FnMut(Place, &str, Opt
             each(Place::Field(key), &text, None);
         }
     }
-    let body = document.body();
+    let body = spoken(entry);
     let (mut is_aside, mut heading, mut count) = (false, None, 0);
-    for piece in pieces(body) {
+    for piece in pieces(&body) {
         let text = &body[piece.span.clone()];
         if piece.shape == Shape::Heading {
             is_aside = is_aside_heading(text);
@@ -110,7 +114,7 @@ pub(super) fn each_sentence(entry: &Entry, mut each: impl FnMut(Place, &str, Opt
 }
 
 /// `## On macOS`, `## Version 2`.
-fn sets_scope(heading: &str) -> bool {
+pub(super) fn sets_scope(heading: &str) -> bool {
     let mut words = Vec::new();
     tokens(heading, &mut words);
     let is_first = words.first().is_some_and(|word| word.sense.is(SCOPE));
@@ -118,15 +122,11 @@ fn sets_scope(heading: &str) -> bool {
 }
 
 /// The sentence at a place, as it is written.
-pub(super) fn sentence_at<'a>(
-    entry: &'a Entry,
-    place: &Place,
-) -> Option<std::borrow::Cow<'a, str>> {
+pub(super) fn sentence_at<'a>(entry: &'a Entry, place: &Place) -> Option<Cow<'a, str>> {
     match place {
         Place::Field(key) => entry.document.text(key),
-        Place::Body(span) => {
-            entry.document.body().get(span.clone()).map(std::borrow::Cow::Borrowed)
-        }
+        // A comment is within one sentence, or it is between two.
+        Place::Body(span) => entry.document.body().get(span.clone()).map(without_comments),
     }
 }
 

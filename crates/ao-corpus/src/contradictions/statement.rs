@@ -5,7 +5,7 @@
 
 use super::clause::is_deed;
 use super::lexicon::{
-    COPULA, CUE, EXCEPTION, HEDGE, NEGATION, ORDER, PLURAL, PRONOUN, REASON, REPORT, RULE,
+    COPULA, CUE, EXCEPTION, GENERIC, HEDGE, NEGATION, ORDER, PLURAL, PRONOUN, REASON, REPORT, RULE,
 };
 use super::quantity::Quantity;
 use super::tokens::{Mark, Token};
@@ -232,6 +232,12 @@ impl Statement<'_> {
     pub(super) fn is_default(&self) -> bool {
         let is_said = |word: &str| word.starts_with("default") || word.starts_with("Default");
         self.sentence.split_whitespace().any(is_said)
+    }
+
+    /// Whether it tells by itself what it is about.
+    pub(super) fn says_its_subject(&self) -> bool {
+        let is_specific = |c: &Content<'_>| !c.token.sense.is(GENERIC) && c.label.is_none();
+        self.keys().len() > 1 && self.content.iter().any(is_specific) && !self.is_about_it
     }
 
     /// The keys of the subject, each once and in order.

@@ -173,6 +173,35 @@ impl Document {
         }
     }
 
+    /// What the fields are read from, as it is written.
+    pub(crate) fn header_text(&self) -> &str {
+        match (self.form, self.header.clone()) {
+            (Form::JsonLine, _) => &self.text,
+            (Form::Markdown, header) => header.map_or("", |header| &self.text[header]),
+        }
+    }
+
+    /// The line of the file that a place of the body is in, from 1.
+    pub(crate) fn line_at(&self, start: usize) -> u64 {
+        let before = match &self.body {
+            Body::From(at) => at + start,
+            // The body of a JSON line stands nowhere in its file as it is.
+            Body::Apart(_) => 0,
+        };
+        1 + memchr::memchr_iter(b'\n', &self.text.as_bytes()[..before]).count() as u64
+    }
+
+    /// The line of the file that a key of the header is in, from 1.
+    pub(crate) fn line_of_key(&self, key: &str) -> Option<u64> {
+        let header = self.header.clone()?;
+        let is_it = |line: &str| {
+            line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+        };
+        let before = memchr::memchr_iter(b'\n', &self.text.as_bytes()[..header.start]).count();
+        let at = self.text[header].lines().position(is_it)?;
+        Some(1 + (before + at) as u64)
+    }
+
     /// A field that is set: neither null nor one of the words by which people write null.
     pub fn field(&self, key: &str) -> Option<Cow<'_, Value>> {
         let value = self.get(key)?;

@@ -16,6 +16,7 @@ use super::features::{hash, mix, stem_hash};
 use super::vocabulary;
 use crate::corpus::Entry;
 use crate::pieces::{Shape, item_mark, pieces, sentences};
+use crate::spoken::without_hearsay;
 
 /// Headings over what is no claim.
 const ASIDE: [&str; 12] = [
@@ -104,9 +105,9 @@ impl Claims {
                 claims.pieces.push(words_of(&text, Shape::Sentence));
             }
         }
-        let body = document.body();
+        let body = without_hearsay(document);
         let mut is_aside = false;
-        for piece in pieces(body) {
+        for piece in pieces(&body) {
             let text = &body[piece.span.clone()];
             if piece.shape == Shape::Heading {
                 is_aside = is_aside_heading(text);

@@ -4,6 +4,7 @@ use super::draft::Text;
 use super::facts::{Facts, Sight};
 use crate::corpus::Entry;
 use crate::document::sections;
+use crate::patterns::is_unsaid;
 
 /// Longer names are no names, and more of them no lineage; neither is kept.
 const NAME_BYTES_MAX: usize = 512;
@@ -31,9 +32,9 @@ pub fn facts_of(entry: &Entry) -> Facts {
     }
 }
 
-/// Whether search can find it.
+/// Whether search can find it. A pattern that nobody says any more is replaced by nothing, and no knowledge either.
 pub fn is_shown(entry: &Entry) -> bool {
-    entry.kind.is_searched() && !entry.document.is_hidden()
+    entry.kind.is_searched() && !entry.document.is_hidden() && !is_unsaid(entry)
 }
 
 /// Hands the words of an entry on: the title once, tags, and every heading and section as body.

@@ -26,9 +26,12 @@ pub(super) struct Agreement {
 
 #[expect(clippy::cast_precision_loss, reason = "sentences are short")]
 impl Agreement {
-    /// Compares two statements; the stems are those of the whole entries that they stand in.
-    pub(super) fn of(one: (&Statement, &[u64]), other: (&Statement, &[u64])) -> Self {
-        let ((first, around_first), (second, around_second)) = (one, other);
+    /// Compares two statements. `around` gives the stems of the whole entries that they stand in; few are asked for them.
+    pub(super) fn of<'a>(
+        first: &Statement,
+        second: &Statement,
+        around: impl FnOnce() -> (&'a [u64], &'a [u64]),
+    ) -> Self {
         let is_shared = |stem: &&u64| second.stems.binary_search(stem).is_ok();
         let shared = first.stems.iter().filter(is_shared).count();
         let union = first.stems.len() + second.stems.len() - shared;
@@ -52,10 +55,13 @@ impl Agreement {
                 stems.iter().all(|stem| around.binary_search(stem).is_ok())
             };
             let is_against = !ours.is_empty() && !theirs.is_empty();
-            let is_covered = covers(around_second, &ours) && covers(around_first, &theirs);
+            let is_covered = || {
+                let (around_first, around_second) = around();
+                covers(around_second, &ours) && covers(around_first, &theirs)
+            };
             agreement.apart = parts(first, second).or_else(|| {
                 let why = "each has words of its own that the other's entry does not use";
-                (is_against && !is_covered).then(|| why.to_owned())
+                (is_against && !is_covered()).then(|| why.to_owned())
             });
         }
         agreement
@@ -166,7 +172,7 @@ mod tests {
 
     fn agree(one: &str, other: &str) -> bool {
         let (one, other) = (Statement::of(one).unwrap(), Statement::of(other).unwrap());
-        Agreement::of((&one, &one.stems), (&other, &other.stems)).holds()
+        Agreement::of(&one, &other, || (&one.stems, &other.stems)).holds()
     }
 
     #[test]

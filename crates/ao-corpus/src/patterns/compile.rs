@@ -1,6 +1,5 @@
 //! From a corpus to its patterns: pages that are new, and pages whose sources are others by now.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,8 @@ use ao_tree::Edit;
 use super::fate::Lookup;
 use super::keep;
 use super::page::{Block, Cited, Fresh, Page, is_compiled};
-use super::recur::{Edges, Recurring, SOURCES_MIN, Voice, is_same, recurring, voices};
+use super::recur::{Edges, Recurring, SOURCES_MIN, Voice, recurring, voices};
+use super::shelf::{Made, Shelf, paths_of};
 use super::statement::{Statement, all_statements};
 use super::trust;
 use crate::corpus::{Entry, Kind};
@@ -18,7 +18,6 @@ use crate::lineage::Found;
 use crate::names::slug;
 use crate::past::Past;
 use crate::propose::Group;
-use crate::references::{Names, Wanted};
 use crate::taken::Ledger;
 use crate::tree::Tree;
 
@@ -72,6 +71,12 @@ impl Choir {
         self.learnings.iter().chain(pages).chain(&self.others).collect()
     }
 
+    /// The learning at a path, if it may speak.
+    pub(super) fn learning(&self, path: &str) -> Option<&Voice> {
+        let at = self.learnings.binary_search_by(|voice| voice.path().cmp(path)).ok()?;
+        self.learnings.get(at)
+    }
+
     /// The place of a page among all.
     pub(super) fn place(&self, page: usize) -> usize {
         self.learnings.len() + page
@@ -91,15 +96,15 @@ pub(crate) fn compile(
         return compiled;
     }
     let all = choir.all();
-    let edges = Edges::of(&all);
+    let edges = Edges::of(&all, choir.learnings.len());
     let lookup = Lookup::new(tree, past.is_none().then_some(agents), archived);
     for at in 0..choir.pages.len() {
         keep::keep_up(&choir, at, &edges, &lookup, day, &mut compiled);
     }
     let found = recurring(&all, choir.learnings.len(), &edges);
-    let new: Vec<&Recurring> =
-        found.iter().filter(|star| known_by(&choir, &edges, star).is_none()).collect();
-    if new.is_empty() {
+    let shelf = Shelf::of(&choir);
+    let mut new = found.iter().filter(|star| shelf.known_by(&edges, star).is_none()).peekable();
+    if new.peek().is_none() {
         return compiled;
     }
     let ledger = match past {
@@ -114,63 +119,25 @@ pub(crate) fn compile(
             return compiled;
         }
     };
-    let mut made = 0;
-    for star in new {
-        if made == COMPILED_MAX {
-            break;
-        }
+    let made = Made::of(&ledger);
+    let mut taken = Vec::new();
+    // Nobody is asked about what there is no room for.
+    while taken.len() < COMPILED_MAX {
+        let Some(star) = new.next() else { break };
         let fresh = fresh(&choir, star, day);
-        if was_made(&ledger, &fresh.key, &paths_of(&choir, star)) {
+        if made.has(&fresh.key, &paths_of(&choir, star)) {
             continue;
         }
         if let Some(entry) = make(&fresh, &lookup, &compiled) {
-            ledger.add(taken(&fresh, &entry));
+            taken.push(taken_of(&fresh, &entry));
             compiled.add(star, &fresh, entry);
-            made += 1;
         }
+    }
+    for one in taken {
+        ledger.add(one);
     }
     compiled.ledger = ledger.edits(GROUP);
     compiled
-}
-
-/// The pattern that says it already, if one does.
-pub(super) fn known_by<'c>(choir: &'c Choir, edges: &Edges, star: &Recurring) -> Option<&'c str> {
-    let members: Vec<usize> = star.voices().collect();
-    let paths: BTreeSet<&str> = members.iter().map(|at| choir.learnings[*at].path()).collect();
-    let first = choir.learnings.len();
-    let names = members.iter().map(|at| Names::of(&choir.learnings[*at].entry));
-    let wanted = Wanted::new(names.collect());
-    let patterns = choir.all().into_iter().enumerate().skip(first);
-    for (place, voice) in patterns {
-        let says = edges.with(star.medoid).any(|(other, _, _)| other == place);
-        let agreeing = members.iter().filter(|at| edges.are_joined(**at, place)).count();
-        let page = choir.pages.get(place - first);
-        let cited = if let Some((_, Ok(page))) = page {
-            let cited = page.block.sources.iter().chain(&page.block.withdrawn);
-            is_same(&paths, &cited.map(|one| one.path.as_str()).collect())
-        } else {
-            let text = String::from_utf8_lossy(voice.entry.document.bytes());
-            wanted.mentioned(&text).len() >= SOURCES_MIN
-        };
-        if says || 2 * agreeing >= members.len() || cited {
-            let path = page.map(|(voice, _)| voice.path());
-            return path
-                .or_else(|| choir.others.get(place - first - choir.pages.len()).map(Voice::path));
-        }
-    }
-    None
-}
-
-/// Whether a page about it was made before; it is not there, so somebody took it away.
-pub(super) fn was_made(ledger: &Ledger, key: &str, paths: &BTreeSet<String>) -> bool {
-    let is_it = |taken: &Taken| {
-        taken.key == key || is_same(paths, &taken.sources.iter().cloned().collect())
-    };
-    ledger.patterns().iter().any(is_it)
-}
-
-pub(super) fn paths_of(choir: &Choir, star: &Recurring) -> BTreeSet<String> {
-    star.voices().map(|at| choir.learnings[at].path().to_owned()).collect()
 }
 
 fn fresh<'a>(choir: &Choir, star: &Recurring, day: Option<&'a str>) -> Fresh<'a> {
@@ -205,7 +172,7 @@ fn make(fresh: &Fresh<'_>, lookup: &Lookup<'_>, made: &Compiled) -> Option<Arc<E
     None
 }
 
-fn taken(fresh: &Fresh<'_>, entry: &Entry) -> Taken {
+fn taken_of(fresh: &Fresh<'_>, entry: &Entry) -> Taken {
     Taken {
         key: fresh.key.clone(),
         from: TakenFrom::Patterns,

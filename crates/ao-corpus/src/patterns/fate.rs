@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::page::Cited;
 use super::recur::{Voice, agreement, may_speak};
@@ -9,6 +10,7 @@ use super::statement::Statement;
 use crate::corpus::{Entry, Kind};
 use crate::index::facts_of;
 use crate::lineage::{Found, Lineage};
+use crate::spoken::spoken;
 use crate::tree::Tree;
 
 /// What a source is to its pattern now.
@@ -55,7 +57,7 @@ impl<'a> Lookup<'a> {
     /// What became of a source that said it in these words; without them it has to say it anew.
     pub(super) fn fate(&self, path: &str, words: Option<&str>, page: &Voice) -> Fate {
         if let Some(entry) = self.tree.entry(path) {
-            return of_entry(&Voice::of(entry), words, page);
+            return of_entry(&entry, words, page);
         }
         if let Some((_, why)) = self.archived.iter().find(|(gone, _)| gone == path) {
             return Fate::Withdrawn(format!("archived: {}", plain(why)));
@@ -69,7 +71,7 @@ impl<'a> Lookup<'a> {
             return Fate::Withdrawn("it is gone".into());
         };
         let entry = self.tree.entry(&now).filter(|entry| entry.kind == Kind::Learning);
-        match entry.map(|entry| of_entry(&Voice::of(entry), words, page)) {
+        match entry.map(|entry| of_entry(&entry, words, page)) {
             Some(Fate::Says(cited)) => Fate::Says(cited),
             Some(Fate::Unclear) => Fate::Unclear,
             _ => Fate::Withdrawn(format!("replaced by {}, which does not say it", plain(&now))),
@@ -77,8 +79,8 @@ impl<'a> Lookup<'a> {
     }
 }
 
-fn of_entry(voice: &Voice, words: Option<&str>, page: &Voice) -> Fate {
-    let document = &voice.entry.document;
+fn of_entry(entry: &Arc<Entry>, words: Option<&str>, page: &Voice) -> Fate {
+    let document = &entry.document;
     if let Some(by) = document.text("superseded_by") {
         return Fate::Withdrawn(format!("superseded by {}", plain(&by)));
     }
@@ -89,14 +91,15 @@ fn of_entry(voice: &Voice, words: Option<&str>, page: &Voice) -> Fate {
     if document.has("promoted_to") || document.doubt().is_some() {
         return Fate::Unclear;
     }
-    if let Err(why) = may_speak(&voice.entry) {
+    if let Err(why) = may_speak(entry) {
         return Fate::Withdrawn(why);
     }
-    let cited = |words: &str| Cited { path: voice.path().to_owned(), words: words.to_owned() };
-    if let Some(words) = words.filter(|words| has_words(&voice.entry, words)) {
+    let cited = |words: &str| Cited { path: entry.path.clone(), words: words.to_owned() };
+    if let Some(words) = words.filter(|words| has_words(entry, words)) {
         return Fate::Says(cited(words));
     }
-    match saying(voice, page) {
+    // Only who says it in other words by now is read anew.
+    match saying(&Voice::of(Arc::clone(entry)), page) {
         Some(statement) => Fate::Says(cited(&statement.text)),
         None => Fate::Withdrawn("it says something else by now".into()),
     }
@@ -122,5 +125,5 @@ fn has_words(entry: &Entry, words: &str) -> bool {
     let document = &entry.document;
     let head = [document.text("title"), document.text("summary")];
     let is_head = head.iter().flatten().any(|text| on_one_line(text).contains(words));
-    is_head || on_one_line(document.body()).contains(words)
+    is_head || on_one_line(&spoken(entry)).contains(words)
 }

@@ -89,7 +89,12 @@ fn sources_now(page: &Page, voice: &Voice, lookup: &Lookup<'_>) -> Block {
 fn joining(choir: &Choir, place: usize, edges: &Edges, block: &Block) -> Vec<Cited> {
     let cited =
         |path: &str| block.sources.iter().chain(&block.withdrawn).any(|one| one.path == path);
-    let known: Vec<&Voice> = choir.learnings.iter().filter(|voice| cited(voice.path())).collect();
+    let known: Vec<&Voice> = block
+        .sources
+        .iter()
+        .chain(&block.withdrawn)
+        .filter_map(|one| choir.learning(&one.path))
+        .collect();
     let room = SOURCES_MAX.saturating_sub(block.sources.len());
     let near = edges.with((place, 0)).filter(|(voice, _, _)| *voice < choir.learnings.len());
     near.map(|(voice, at, _)| (&choir.learnings[voice], at))

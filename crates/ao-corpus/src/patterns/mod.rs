@@ -13,6 +13,7 @@ mod known;
 mod meet;
 mod page;
 mod recur;
+mod shelf;
 mod statement;
 mod tell;
 mod trust;
@@ -20,7 +21,10 @@ mod vocabulary;
 
 pub use agree::{CONTAINED_MIN, SHARED_MIN};
 pub(crate) use compile::compile;
-pub(crate) use page::without_own;
-pub use page::{COMPILED_AT, COMPILED_FROM, COMPILED_KEY, WEAKENED, WITHDRAWN, is_compiled};
+pub use page::{
+    COMPILED_AT, COMPILED_FROM, COMPILED_KEY, WEAKENED, WITHDRAWN, is_compiled, is_unsaid,
+    is_weakened,
+};
+pub(crate) use page::{lists_of, without_own};
 pub use recur::SOURCES_MIN;
 pub use tell::{Told, tell};

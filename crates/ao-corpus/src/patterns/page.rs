@@ -3,12 +3,14 @@
 //! The block ends with a seal over what is in it. A block whose seal does not fit was changed by somebody, and is
 //! theirs from then on: nothing in the page is changed any more.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use ao_contract::Maturity;
 use serde_json::json;
 
+use super::statement::MARKS;
 use crate::corpus::{Entry, Kind};
 use crate::document::{Document, Form};
 
@@ -66,18 +68,36 @@ impl Block {
         format!("{START}{inside}{END}{}{END_CLOSE}", seal(&inside))
     }
 
-    fn parse(inside: &str) -> Option<Self> {
+    /// Reads a block that cites just these, in this order: the header names them, so that no name can be taken for
+    /// the words behind it.
+    fn parse(inside: &str, said: &[Cow<'_, str>], gone: &[Cow<'_, str>]) -> Option<Self> {
         let (claim, rest) = inside.strip_prefix("> ")?.split_once("\n\n")?;
-        let rest = rest.strip_prefix(SAID_BY)?;
-        let (said, gone) = rest.split_once(NO_LONGER).unwrap_or((rest, ""));
-        let cited = |line: &str| {
-            let (path, words) = line.strip_prefix("- `")?.split_once("`: ")?;
-            Some(Cited { path: path.to_owned(), words: words.to_owned() })
-        };
-        let list = |text: &str| text.lines().map(cited).collect::<Option<Vec<Cited>>>();
-        let block = Self { claim: claim.to_owned(), sources: list(said)?, withdrawn: list(gone)? };
+        let mut rest = rest.strip_prefix(SAID_BY)?;
+        let sources = list(&mut rest, said)?;
+        if !gone.is_empty() {
+            rest = rest.strip_prefix(NO_LONGER)?;
+        }
+        let withdrawn = list(&mut rest, gone)?;
+        let block = Self { claim: claim.to_owned(), sources, withdrawn };
         (block.inside() == inside).then_some(block)
     }
+}
+
+/// Takes the lines about these off the beginning of a text.
+fn list(rest: &mut &str, paths: &[Cow<'_, str>]) -> Option<Vec<Cited>> {
+    let mut found = Vec::new();
+    for path in paths {
+        let line = rest.strip_prefix("- `")?.strip_prefix(path.as_ref())?.strip_prefix("`: ")?;
+        let (words, after) = line.split_once('\n')?;
+        found.push(Cited { path: path.clone().into_owned(), words: words.to_owned() });
+        *rest = after;
+    }
+    Some(found)
+}
+
+/// Whether a name can stand in a block: on one line, and without its marks.
+pub(super) fn is_citable(path: &str) -> bool {
+    !path.contains(char::is_control) && !MARKS.iter().any(|mark| path.contains(mark))
 }
 
 fn seal(inside: &str) -> String {
@@ -100,6 +120,26 @@ fn find(text: &str) -> Option<(Range<usize>, &str, &str)> {
 /// Whether an entry is a page that was compiled.
 pub fn is_compiled(entry: &Entry) -> bool {
     entry.kind == Kind::Pattern && entry.document.has(COMPILED_FROM)
+}
+
+/// Whether a page that was compiled has fewer sources than a pattern needs.
+pub fn is_weakened(entry: &Entry) -> bool {
+    is_compiled(entry) && entry.document.text(STATUS).as_deref() == Some(WEAKENED)
+}
+
+/// Whether nobody says any more what a page was compiled of: then it is no knowledge.
+pub fn is_unsaid(entry: &Entry) -> bool {
+    is_compiled(entry) && entry.document.texts(COMPILED_FROM).is_empty()
+}
+
+/// Where in the body of a compiled page its sources are listed.
+pub(crate) fn lists_of(entry: &Entry) -> Option<Range<usize>> {
+    if !is_compiled(entry) {
+        return None;
+    }
+    let (span, inside, _) = find(entry.document.body())?;
+    let at = inside.find(SAID_BY)?;
+    Some(span.start + START.len() + at..span.end)
 }
 
 /// The page without what we wrote of its sources: what is left is what a person refers to.
@@ -135,16 +175,8 @@ impl Page {
         if seal(inside) != known {
             return Err(changed());
         }
-        let block = Block::parse(inside).ok_or_else(changed)?;
-        let is_listed = |key: &str, cited: &[Cited]| {
-            let listed = document.texts(key);
-            listed.len() == cited.len() && listed.iter().zip(cited).all(|(a, b)| *a == b.path)
-        };
-        let is_whole =
-            is_listed(COMPILED_FROM, &block.sources) && is_listed(WITHDRAWN, &block.withdrawn);
-        if !is_whole {
-            return Err(changed());
-        }
+        let (said, gone) = (document.texts(COMPILED_FROM), document.texts(WITHDRAWN));
+        let block = Block::parse(inside, &said, &gone).ok_or_else(changed)?;
         Ok(Self { entry: Arc::clone(entry), block })
     }
 

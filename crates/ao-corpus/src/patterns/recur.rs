@@ -9,11 +9,13 @@ use ao_contract::Maturity;
 use super::agree::Agreement;
 use super::known::stems_of_text;
 use super::meet::meet;
-use super::statement::{Statement, statements};
+use super::page::is_citable;
+use super::statement::{NOT, Statement, statements};
 use super::trust;
 use crate::corpus::{Entry, Kind};
 use crate::duplicates::{Features, Likeness, features_of};
 use crate::files::in_parallel;
+use crate::spoken::spoken;
 use crate::tree::Tree;
 
 /// So many learnings that are independent of each other make a pattern.
@@ -57,7 +59,7 @@ impl Voice {
             let document = &self.entry.document;
             let title = document.text("title").unwrap_or_default();
             let summary = document.text("summary").unwrap_or_default();
-            stems_of_text(&format!("{title} {summary} {}", document.body()))
+            stems_of_text(&format!("{title} {summary} {}", spoken(&self.entry)))
         })
     }
 
@@ -77,7 +79,12 @@ pub(super) struct Recurring {
 
 impl Recurring {
     pub(super) fn voices(&self) -> impl Iterator<Item = usize> + '_ {
-        std::iter::once(self.medoid.0).chain(self.others.iter().map(|(voice, _, _)| *voice))
+        self.statements().map(|(voice, _)| voice)
+    }
+
+    /// Who says it, each with the statement that does.
+    pub(super) fn statements(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        std::iter::once(self.medoid).chain(self.others.iter().map(|(voice, at, _)| (*voice, *at)))
     }
 }
 
@@ -86,6 +93,9 @@ pub(super) fn may_speak(entry: &Entry) -> Result<(), String> {
     let document = &entry.document;
     if entry.kind != Kind::Learning {
         return Err("it is no learning".into());
+    }
+    if !is_citable(&entry.path) {
+        return Err("its name cannot stand in a page".into());
     }
     if document.doubt().is_some() {
         return Err("its header cannot be read beyond doubt".into());
@@ -147,15 +157,17 @@ pub(super) fn independent(voices: &[&Voice]) -> usize {
 pub(super) struct Edges(BTreeMap<(usize, usize), BTreeMap<usize, (usize, Agreement)>>);
 
 impl Edges {
-    pub(super) fn of(voices: &[&Voice]) -> Self {
+    /// The first so many voices are learnings.
+    pub(super) fn of(voices: &[&Voice], learnings: usize) -> Self {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (voice, one) in voices.iter().enumerate() {
             places.extend((0..one.statements.len()).map(|at| (voice, at)));
         }
         let all: Vec<&Statement> =
             places.iter().map(|(voice, at)| &voices[*voice].statements[*at]).collect();
+        let of_learnings = places.partition_point(|(voice, _)| *voice < learnings);
         let mut edges = Self::default();
-        for (one, other) in meet(&all) {
+        for (one, other) in meet(&all, of_learnings) {
             let (one, other) = (places[one as usize], places[other as usize]);
             if one.0 == other.0 {
                 continue;
@@ -184,24 +196,13 @@ impl Edges {
         let near = self.0.get(&place).into_iter().flatten();
         near.map(|(voice, (at, agreement))| (*voice, *at, agreement))
     }
-
-    /// Whether two agree in anything.
-    pub(super) fn are_joined(&self, one: usize, other: usize) -> bool {
-        let of_one = self.0.range((one, 0)..=(one, usize::MAX));
-        of_one.into_iter().any(|(_, near)| near.contains_key(&other))
-    }
 }
 
 /// Compares a statement of one with a statement of another.
 pub(super) fn agreement(one: (&Voice, usize), other: (&Voice, usize)) -> Agreement {
     let ((ours, at), (theirs, there)) = (one, other);
     let (first, second) = (&ours.statements[at], &theirs.statements[there]);
-    // Most that meet are told apart by their own stems.
-    let near = Agreement::of((first, &[]), (second, &[]));
-    match &near.apart {
-        None => near,
-        Some(_) => Agreement::of((first, ours.stems()), (second, theirs.stems())),
-    }
+    Agreement::of(first, second, || (ours.stems(), theirs.stems()))
 }
 
 /// What recurs among the first so many of these voices, from the largest on. Nobody is led to over another one: each
@@ -222,20 +223,71 @@ pub(super) fn recurring(voices: &[&Voice], among: usize, edges: &Edges) -> Vec<R
         let by_size = other.others.len().cmp(&star.others.len()).then(other_sum.total_cmp(sum));
         by_size.then(length(star).cmp(&length(other))).then(star.medoid.cmp(&other.medoid))
     });
-    let mut found: Vec<Recurring> = Vec::new();
-    for (_, mut star) in stars {
+    let mut found = Distinct::default();
+    for (_, star) in stars {
+        found.add(voices, star);
+    }
+    found.stars
+}
+
+/// What recurs, each once: neither the same claim twice, nor one claim of the same sources in several wordings.
+#[derive(Default)]
+struct Distinct {
+    stars: Vec<Recurring>,
+    /// All who say it, also those that are not cited.
+    members: Vec<BTreeSet<usize>>,
+    keys: Vec<String>,
+    by_key: BTreeSet<String>,
+    by_member: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Distinct {
+    fn add(&mut self, voices: &[&Voice], mut star: Recurring) {
         let members: BTreeSet<usize> = star.voices().collect();
-        let is_known = |other: &Recurring| is_same(&members, &other.voices().collect());
-        if found.iter().any(is_known) {
-            continue;
+        let key = voices[star.medoid.0].statements[star.medoid.1].key();
+        let near: BTreeSet<usize> =
+            members.iter().filter_map(|one| self.by_member.get(one)).flatten().copied().collect();
+        let is_known = |at: &usize| {
+            is_same(&members, &self.members[*at]) && is_one_claim(&key, &self.keys[*at])
+        };
+        if self.by_key.contains(&key)
+            || near.iter().any(is_known)
+            || self.is_in_crowd(voices, &star)
+        {
+            return;
         }
         star.others.truncate(SOURCES_MAX - 1);
         let saying: Vec<&Voice> = star.voices().map(|voice| voices[voice]).collect();
-        if independent(&saying) >= SOURCES_MIN {
-            found.push(star);
+        if independent(&saying) < SOURCES_MIN {
+            return;
         }
+        for member in &members {
+            self.by_member.entry(*member).or_default().push(self.stars.len());
+        }
+        self.by_key.insert(key.clone());
+        self.keys.push(key);
+        self.members.push(members);
+        self.stars.push(star);
     }
-    found
+
+    /// Where more say it than are compared with each other, those that were left out are no pattern of their own.
+    fn is_in_crowd(&self, voices: &[&Voice], star: &Recurring) -> bool {
+        let is_full = |star: &Recurring| star.others.len() + 1 >= SOURCES_MAX;
+        let says = |other: &Recurring| {
+            let ((ours, at), (theirs, there)) = (star.medoid, other.medoid);
+            ours == theirs && at == there
+                || agreement((voices[ours], at), (voices[theirs], there)).holds()
+        };
+        is_full(star) && self.stars.iter().any(|other| is_full(other) && says(other))
+    }
+}
+
+/// Whether two claims of the same sources are one, by their keys: half of the words of the shorter are in both.
+pub(super) fn is_one_claim(key: &str, other: &str) -> bool {
+    let words = |key: &str| -> BTreeSet<String> {
+        key.trim_start_matches(NOT).split_whitespace().map(str::to_owned).collect()
+    };
+    is_same(&words(key), &words(other))
 }
 
 /// Whether two sets of sources stand for one pattern: half of the smaller is in both.

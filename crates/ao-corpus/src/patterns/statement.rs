@@ -9,6 +9,7 @@ use crate::corpus::Entry;
 use crate::document::{Section, sections};
 use crate::duplicates::{Word, hash, is_retraction, is_spelled_number, measures, mix, words_of};
 use crate::pieces::{Shape, item_mark, pieces};
+use crate::spoken::spoken;
 use crate::words;
 
 /// A longer sentence is no rule.
@@ -41,8 +42,10 @@ const RULES: [&str; 12] = [
 const APPLIED: &str = "how to apply";
 /// What stands behind one of these is the other side of what stands before it.
 const PIVOTS: [&str; 6] = ["over", "than", "before", "after", "instead", "from"];
+/// The key of a statement that tells not to begins with this.
+pub(super) const NOT: &str = "not: ";
 /// Signs of our own block; no sentence with them can be quoted in it.
-const MARKS: [&str; 2] = ["<!--", "-->"];
+pub(super) const MARKS: [&str; 2] = ["<!--", "-->"];
 
 /// One sentence of an entry, as it is compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +132,7 @@ impl Statement {
         }
         let stems: Vec<String> = stems.into_iter().collect();
         let numbers = self.numbers.iter().map(|number| format!(" {number}"));
-        let not = if self.is_negative { "not: " } else { "" };
+        let not = if self.is_negative { NOT } else { "" };
         format!("{not}{}{}", stems.join(" "), numbers.collect::<String>())
     }
 }
@@ -192,8 +195,8 @@ pub(super) fn statements(entry: &Entry) -> Vec<Statement> {
     let mut texts: Vec<String> = Vec::new();
     let title = document.title().and_then(|title| of_title(&title));
     texts.extend(document.text("summary").map(std::borrow::Cow::into_owned));
-    let body = document.body();
-    let parts = sections(body);
+    let body = spoken(entry);
+    let parts = sections(&body);
     texts.extend(parts.iter().filter(|part| is_rule(part)).filter_map(|part| only_rule(part)));
     texts.extend(opening(&parts).filter(|text| !texts.contains(text)));
     let mut found: Vec<Statement> = title.into_iter().collect();
@@ -209,10 +212,10 @@ pub(super) fn statements(entry: &Entry) -> Vec<Statement> {
 /// Every sentence of an entry, within bounds.
 pub(super) fn all_statements(entry: &Entry) -> Vec<Statement> {
     let document = &entry.document;
-    let body = document.body();
+    let body = spoken(entry);
     let head = [document.title(), document.text("summary")];
     let head = head.into_iter().flatten().map(std::borrow::Cow::into_owned);
-    let sentences = pieces(body).into_iter().map(|piece| body[piece.span].to_owned());
+    let sentences = pieces(&body).into_iter().map(|piece| body[piece.span].to_owned());
     head.chain(sentences).take(READ_MAX).filter_map(|text| Statement::of(&text)).collect()
 }
 

@@ -1,7 +1,9 @@
 //! Why a learning is in a pattern or in none, and why a page says what it says.
 
-use super::compile::{Choir, known_by, paths_of, was_made};
-use super::recur::{Edges, SOURCES_MIN, Voice, agreement, independent, recurring};
+use super::compile::Choir;
+use super::page::Page;
+use super::recur::{Edges, Recurring, SOURCES_MIN, Voice, agreement, independent, recurring};
+use super::shelf::{Made, Shelf, paths_of};
 use crate::check::{Bound, Check, Side};
 use crate::taken::Ledger;
 use crate::tree::Tree;
@@ -64,11 +66,12 @@ fn of_page(choir: &Choir, at: usize) -> Told {
 fn of_learning(choir: &Choir, ledger: &Ledger, at: usize) -> Option<Told> {
     let voice = &choir.learnings[at];
     let all = choir.all();
-    let edges = Edges::of(&all);
-    let citing = choir.pages.iter().find(|(_, page)| {
+    let edges = Edges::of(&all, choir.learnings.len());
+    let cites = |(_, page): &&(Voice, Result<Page, String>)| {
         let sources = page.as_ref().map(|page| page.block.sources.as_slice()).unwrap_or_default();
         sources.iter().any(|source| source.path == voice.path())
-    });
+    };
+    let citing: Vec<&str> = choir.pages.iter().filter(cites).map(|(page, _)| page.path()).collect();
     // The statement that most others agree with.
     let near = |statement: usize| {
         edges.with((at, statement)).filter(|(other, _, _)| *other < choir.learnings.len())
@@ -77,7 +80,7 @@ fn of_learning(choir: &Choir, ledger: &Ledger, at: usize) -> Option<Told> {
         .max_by_key(|statement| (near(*statement).count(), std::cmp::Reverse(*statement)))?;
     let others: Vec<(usize, Vec<Check>)> =
         near(statement).map(|(other, _, agreement)| (other, agreement.checks())).collect();
-    if others.is_empty() && citing.is_none() {
+    if others.is_empty() && citing.is_empty() {
         return None;
     }
     let saying: Vec<&Voice> = std::iter::once(voice)
@@ -85,18 +88,20 @@ fn of_learning(choir: &Choir, ledger: &Ledger, at: usize) -> Option<Told> {
         .collect();
     let check = enough(&saying);
     let stars = recurring(&all, choir.learnings.len(), &edges);
-    let star = stars.iter().find(|star| star.voices().any(|other| other == at));
-    let (verdict, why) = match (citing, star) {
-        (Some((page, _)), _) => {
-            (format!("cited by {}", page.path()), "it says what the pattern says".to_owned())
+    let says_it = |star: &&Recurring| star.statements().any(|one| one == (at, statement));
+    let says_any = |star: &&Recurring| star.voices().any(|other| other == at);
+    let star = stars.iter().find(says_it).or_else(|| stars.iter().find(says_any));
+    let (verdict, why) = match (&citing[..], star) {
+        ([_, ..], _) => {
+            (format!("cited by {}", citing.join(", ")), "it says what the pattern says".to_owned())
         }
-        (None, None) => ("left".to_owned(), check.why.clone()),
-        (None, Some(star)) => {
+        ([], None) => ("left".to_owned(), check.why.clone()),
+        ([], Some(star)) => {
             let (medoid, said) = star.medoid;
             let key = choir.learnings[medoid].statements[said].key();
-            match known_by(choir, &edges, star) {
+            match Shelf::of(choir).known_by(&edges, star) {
                 Some(pattern) => ("left".into(), format!("{pattern} says it already")),
-                None if was_made(ledger, &key, &paths_of(choir, star)) => (
+                None if Made::of(ledger).has(&key, &paths_of(choir, star)) => (
                     "left".into(),
                     "a page of it was compiled before and is gone, so it is not made again".into(),
                 ),

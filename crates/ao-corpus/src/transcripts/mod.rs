@@ -27,6 +27,7 @@ mod whose;
 pub use list::Root;
 pub use memo::{MEMO, Memo};
 pub use read::{Asked, Found, fingerprint, read};
+pub(crate) use take::HASH;
 pub use take::{Settings, Taking, take};
 pub use whose::Own;
 

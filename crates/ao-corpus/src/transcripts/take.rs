@@ -21,7 +21,7 @@ use crate::whereabouts::Whereabouts;
 
 const FOLDER: &str = "knowledge/pending";
 /// The key that says which lesson an entry was made of.
-const HASH: &str = "transcript_hash";
+pub(crate) const HASH: &str = "transcript_hash";
 /// Entries and what is written down of them.
 const GROUP: Group<'_> = Group("transcripts");
 

@@ -172,6 +172,9 @@ fn answer(found: &Lookup, hits: &[Hit], query: &str, printer: &Printer) {
             if let Some(trust) = given.trust {
                 entry["trust"] = trust.name().into();
             }
+            if given.is_weakened {
+                entry["weakened"] = true.into();
+            }
             entry
         })
         .collect();

@@ -6,6 +6,7 @@ use ao_contract::{AskedBy, Exit, Trust};
 use ao_corpus::Kind;
 use ao_corpus::index::Question;
 use ao_corpus::passage::{Snippet, snippet};
+use ao_corpus::patterns::{WEAKENED, is_weakened};
 use ao_corpus::search::{Asking, Explanation, Hit, explain, search};
 use ao_corpus::trust::warned;
 use ao_tree::shown;
@@ -64,6 +65,8 @@ struct Shown {
     /// How far it is trusted, where that is less than `code`.
     trust: Option<Trust>,
     is_pending: bool,
+    /// A pattern that fewer learnings say by now than a pattern needs.
+    is_weakened: bool,
     snippet: Snippet,
     explanation: Option<Explanation>,
 }
@@ -120,7 +123,8 @@ fn look_up(
             let snippet = snippet(&entry, question, SNIPPET_CHARS);
             let is_pending = entry.kind == Kind::Pending;
             let (title, trust) = (entry.title(), warned(&entry));
-            Ok(Shown { hit, title, trust, is_pending, snippet, explanation })
+            let is_weakened = is_weakened(&entry);
+            Ok(Shown { hit, title, trust, is_pending, is_weakened, snippet, explanation })
         })
         .collect()
 }
@@ -140,6 +144,9 @@ fn as_json(one: &Shown) -> Value {
     }
     if one.is_pending {
         value["pending"] = true.into();
+    }
+    if one.is_weakened {
+        value["weakened"] = true.into();
     }
     if let Some(explanation) = &one.explanation {
         let parts: Vec<Value> = explanation
@@ -181,7 +188,8 @@ fn write_one(text: &mut String, place: usize, one: &Shown) {
     let path = paint(FAINT, &shown(&format!("{AGENTS}/{}", one.hit.path)));
     let trust = one.trust.map(|trust| format!("trust: {trust}"));
     let pending = one.is_pending.then(|| "not promoted".to_owned());
-    let words: Vec<String> = pending.into_iter().chain(trust).collect();
+    let weakened = one.is_weakened.then(|| WEAKENED.to_owned());
+    let words: Vec<String> = pending.into_iter().chain(trust).chain(weakened).collect();
     let _ = if words.is_empty() {
         writeln!(text, "    {path}")
     } else {

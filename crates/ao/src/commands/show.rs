@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ao_contract::Exit;
 use ao_corpus::Entry;
 use ao_corpus::lineage::{Found, Lineage};
+use ao_corpus::patterns::is_unsaid;
 use ao_tree::shown;
 use serde_json::{Value, json};
 
@@ -94,7 +95,7 @@ fn answer(entry: &Entry, (name, over): (&str, &[String]), told: Option<Value>, p
         "kind": entry.kind.name(),
         "title": entry.title(),
         "date": entry.date().map(|day| day.to_string()),
-        "hidden": document.is_hidden(),
+        "hidden": document.is_hidden() || is_unsaid(entry),
         "replaced": replaced,
         "fields": document.fields(),
         "body": body,

@@ -112,12 +112,23 @@ fn a_brief_names_what_is_disputed() {
     let markdown = told["markdown"].as_str().unwrap();
     assert!(markdown.contains("Disputed, and nobody has ruled"), "{markdown}");
     assert!(markdown.contains("`The upload client timeout is 5 minutes.`"), "{markdown}");
-    // Where there is no room for both sides, it is said that there is something.
-    for tokens in [100, 160, 220] {
+    // Each side has its line, in the text and for programs.
+    for (side, path) in [("a", "2026-04-01-a"), ("b", "2026-04-02-b")] {
+        assert_eq!(card[side]["line"], 8, "{told:#}");
+        assert!(
+            markdown.contains(&format!("(`.agents/learnings/{path}.md:8`, 2026")),
+            "{markdown}"
+        );
+    }
+    // Where there is no room for both sides, it is said that there is something; where there is, they are told.
+    for (tokens, is_told) in [(100, false), (160, true), (300, true)] {
         let asked = ["--json", "knowledge", "brief", "--goal", "upload client timeout", "--tokens"];
         let told = repo.run(&[&asked[..], &[&tokens.to_string()]].concat()).expect(0).json();
         assert!(told["tokens"].as_u64().unwrap() <= tokens, "{told:#}");
-        assert!(told["markdown"].as_str().unwrap().contains("- 1 more"), "{told:#}");
+        let markdown = told["markdown"].as_str().unwrap();
+        let only = "\nDisputed, and nobody has ruled (`ao rule`): 1\n";
+        assert_eq!(markdown.contains(only), !is_told, "{markdown}");
+        assert_eq!(markdown.contains(&format!("\n- `{id}`: `The upload")), is_told, "{markdown}");
     }
     repo.run(&["rule", id, "--keep", "both", "--why", "two clients"]).expect(0);
     let told = brief();

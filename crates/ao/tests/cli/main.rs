@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod bench;
+mod brief_disputes;
 mod carry;
 mod cell;
 mod cell_bad_input;
@@ -73,6 +74,7 @@ mod night_time;
 mod notify;
 mod packet;
 mod patterns;
+mod patterns_claims;
 mod prune;
 mod questions;
 mod receipts;

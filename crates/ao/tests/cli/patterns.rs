@@ -11,8 +11,8 @@ use crate::night::Night;
 use crate::repo::TestRepo;
 
 const CASES: &str = include_str!("patterns.txt");
-const PAGE: &str = "patterns/close-the-connection-pool-in-integration-tests.md";
-const POOL: [&str; 4] = [
+pub(crate) const PAGE: &str = "patterns/close-the-connection-pool-in-integration-tests.md";
+pub(crate) const POOL: [&str; 4] = [
     "Close the connection pool in integration tests",
     "Integration tests must close their connection pool",
     "Always close the connection pool of an integration test",
@@ -68,7 +68,7 @@ fn repo_with<'a>(groups: impl Iterator<Item = &'a Group>) -> TestRepo {
     repo
 }
 
-fn compiled(repo: &TestRepo) -> Vec<Value> {
+pub(crate) fn compiled(repo: &TestRepo) -> Vec<Value> {
     let told = repo.run(&["--json", "--dry-run", "defrag", "--patterns"]).expect(0).json();
     told["patterns"].as_array().cloned().unwrap_or_default()
 }
@@ -116,7 +116,7 @@ fn what_recurs_is_compiled_and_what_only_looks_so_is_not() {
 }
 
 /// A repository with so many of the learnings about the pool, and some others.
-fn with_pool(count: usize) -> Night {
+pub(crate) fn with_pool(count: usize) -> Night {
     let night = Night::with(4);
     for number in 0..count {
         add(&night, number);
@@ -124,11 +124,11 @@ fn with_pool(count: usize) -> Night {
     night
 }
 
-fn path(number: usize) -> String {
+pub(crate) fn path(number: usize) -> String {
     format!("learnings/2026-04-{:02}-pool-{number}.md", number + 1)
 }
 
-fn add(night: &Night, number: usize) {
+pub(crate) fn add(night: &Night, number: usize) {
     let context =
         ["Forty cases ran dry.", "Twelve jobs hung.", "The runner was slow.", "It was seen again."];
     let text = format!(
@@ -140,20 +140,20 @@ fn add(night: &Night, number: usize) {
     night.repo.write(&path(number), &text);
 }
 
-fn sleep(night: &Night) -> Value {
+pub(crate) fn sleep(night: &Night) -> Value {
     night.run(&["--full"]).expect(0);
     night.summary()
 }
 
 /// What became of patterns in the first iteration.
-fn changes(summary: &Value) -> Vec<(String, String)> {
+pub(crate) fn changes(summary: &Value) -> Vec<(String, String)> {
     let all =
         summary["iterations"][0]["reduce"]["patterns"].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     all.iter().map(|one| (text(&one["change"]), text(&one["path"]))).collect()
 }
 
-fn changed(change: &str) -> Vec<(String, String)> {
+pub(crate) fn changed(change: &str) -> Vec<(String, String)> {
     vec![(change.to_owned(), PAGE.to_owned())]
 }
 
