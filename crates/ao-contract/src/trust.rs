@@ -74,6 +74,9 @@ impl std::str::FromStr for Trust {
     }
 }
 
+/// What a number for trust may be.
+const SHARE: std::ops::RangeInclusive<f64> = 0.0..=1.0;
+
 /// How far a text must be trusted to be promoted: one of the words, or a number from 0 to 1 that the words'
 /// numbers are held against (user 1, code 0.8, tool 0.6, web 0.4, model 0.2). It is kept as it was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -96,11 +99,28 @@ impl PromoteAt {
     }
 }
 
+/// As it stands in a variable, where a number is text like everything else.
+impl std::str::FromStr for PromoteAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = serde_json::from_str::<serde_json::Number>(text.trim()).ok();
+        let is_share = |number: &serde_json::Number| {
+            number.as_f64().is_some_and(|number| SHARE.contains(&number))
+        };
+        match (text.parse(), number.filter(is_share)) {
+            (Ok(trust), _) => Ok(Self::Word(trust)),
+            (Err(_), Some(number)) => Ok(Self::Number(Finite::from(number))),
+            (Err(why), None) => Err(format!("{why}, and no number from 0 to 1")),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for PromoteAt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
         let value = serde_json::Value::deserialize(deserializer)?;
-        let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
+        let number = value.as_f64().filter(|number| SHARE.contains(number));
         match (&value, number) {
             (serde_json::Value::String(word), _) => {
                 let trust = word.parse().map_err(|why| D::Error::custom(format!("{word} {why}")));

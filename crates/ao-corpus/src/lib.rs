@@ -3,6 +3,7 @@
 //! This room reads a tree and proposes edits; it never writes one. It knows no clock and no
 //! environment: the day that freshness is measured against is handed in or taken from the corpus.
 
+mod anew;
 pub mod bench;
 pub mod brief;
 pub mod certificate;

@@ -7,9 +7,10 @@ use ao_contract::{Extra, PendingVerdict, Promotion, Trust, Unit};
 use ao_tree::Edit;
 use jiff::civil::Date;
 
+use crate::anew;
 use crate::check::Check;
 use crate::corpus::{Corpus, Entry, Kind};
-use crate::document::Document;
+use crate::document::{Document, Draft};
 use crate::names::{Names, slug};
 use crate::pending::{self, Wanting};
 use crate::propose::Group;
@@ -19,6 +20,8 @@ use crate::whereabouts::Whereabouts;
 
 const PENDING: &str = "knowledge/pending/";
 const PROCESSED: &str = "knowledge/processed";
+/// What a pending learning says of itself is kept under names that begin so.
+const ELSEWHERE: &str = "pending";
 
 /// What the promoting is told.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +87,7 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
     }
     let mut known = known_texts(corpus, today);
     let mut names = Names::of(corpus, today);
+    let mut ids = taken_ids(corpus);
     let mut promoted = Promoted::default();
     for entry in corpus.entries.iter().filter(|entry| entry.kind == Kind::Pending) {
         let mut verdict = PendingVerdict {
@@ -109,7 +113,8 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
             Look::Kept(why) => Err(why),
             Look::Known(to) => file_as_known(entry, to, &mut names, &mut verdict),
             Look::Ready(hash) => {
-                file_as_learning((entry, trusted), &hash, told, &mut names, &mut verdict)
+                let taken = (&mut names, &mut ids);
+                file_as_learning((entry, trusted), &hash, told, taken, &mut verdict)
                     .inspect(|_| drop(known.insert(hash.clone(), verdict.promoted_to.clone())))
             }
         };
@@ -125,6 +130,19 @@ pub(crate) fn promote(corpus: &Corpus, today: &Whereabouts<'_>, told: Told<'_>) 
         promoted.verdicts.push(verdict);
     }
     promoted
+}
+
+/// What leads to an entry that is no longer pending. A learning that came under one of these names as well would
+/// take its references, and neither would be found by it.
+fn taken_ids(corpus: &Corpus) -> BTreeSet<String> {
+    let mut ids = BTreeSet::new();
+    for entry in corpus.entries.iter().filter(|entry| entry.kind != Kind::Pending) {
+        let document = &entry.document;
+        ids.insert(entry.stem().to_owned());
+        let said = document.text("id").into_iter().chain(document.texts("merged_from"));
+        ids.extend(said.map(std::borrow::Cow::into_owned));
+    }
+    ids
 }
 
 /// Whatever else speaks against it: that it waits for a person is told.
@@ -185,7 +203,7 @@ fn file_as_learning(
     (entry, judged): (&Entry, &Judged),
     hash: &str,
     told: Told<'_>,
-    names: &mut Names<'_>,
+    (names, ids): (&mut Names<'_>, &mut BTreeSet<String>),
     verdict: &mut PendingVerdict,
 ) -> Result<Vec<Edit>, String> {
     let document = &entry.document;
@@ -193,6 +211,15 @@ fn file_as_learning(
     let date = entry.date().or(told.day).or(now).ok_or("no day is known for its name")?;
     let stem = format!("{date}-{}", slug(&entry.title(), "learning"));
     let mut draft = document.draft();
+    anew::judge_anew(&mut draft, document, ELSEWHERE);
+    let id = document.text("id");
+    let is_taken = id.as_deref().is_some_and(|id| ids.contains(id));
+    let give_up_id = |draft: &mut Draft| {
+        if let Some(id) = id.as_deref().filter(|_| is_taken) {
+            draft.remove("id").set(&anew::named(ELSEWHERE, "id"), id);
+        }
+    };
+    give_up_id(&mut draft);
     let mut fill = |key: &str, value: Option<String>| {
         if let (false, Some(value)) = (document.has(key), value) {
             draft.set(key, value);
@@ -200,7 +227,6 @@ fn file_as_learning(
     };
     fill("type", Some("learning".into()));
     fill("date", Some(date.to_string()));
-    fill("maturity", Some("provisional".into()));
     let sure = labelled(document.body(), "confidence").map(|word| word.to_lowercase());
     fill("confidence", sure.filter(|word| is_level(word)));
     fill("source_session", labelled(document.body(), "session"));
@@ -211,18 +237,23 @@ fn file_as_learning(
     draft.set("promoted_from", entry.path.as_str()).set("promoted_at", told.now);
     let learning = draft.finish().map_err(|error| error.to_string())?;
     let path = names.unique("learnings", &stem, "md", hash);
-    let processed = document.draft().set("promoted_to", path.as_str()).finish();
-    let processed = processed.map_err(|error| error.to_string())?;
+    let mut processed = document.draft();
+    processed.set("promoted_to", path.as_str());
+    // It leads to the learning, and must not lead there by another's name.
+    give_up_id(&mut processed);
+    let processed = processed.finish().map_err(|error| error.to_string())?;
     let score = verdict.score.as_ref().map_or(0.0, Unit::get);
     verdict.verdict = Promotion::Promoted;
     verdict.trust = Some(judged.trust);
     verdict.promoted_to = Some(path.clone());
-    let mut reason = format!("promoted: it scored {score}");
-    verdict.reason = format!("it scored {score}, and {PROMOTE_AT} is needed");
-    if judged.is_vouched {
-        "promoted: a person vouched for it".clone_into(&mut reason);
-        "a person vouched for it".clone_into(&mut verdict.reason);
-    }
+    let reason;
+    (verdict.reason, reason) = if judged.is_vouched {
+        ("a person vouched for it".to_owned(), "promoted: a person vouched for it".to_owned())
+    } else {
+        let why = format!("it scored {score}, and {PROMOTE_AT} is needed");
+        (why, format!("promoted: it scored {score}"))
+    };
+    ids.extend(id.map(std::borrow::Cow::into_owned));
     let add = Group(&entry.path).add(&path, learning.bytes(), &reason, &[&entry.path]);
     let mut edits = vec![add];
     edits.extend(file(entry, &processed, &format!("promoted to {path}"), names));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, ConsensusPolicy, Exit, RunnerConfig, Tier, Trust};
+use ao_contract::{Config, ConsensusPolicy, Exit, PromoteAt, RunnerConfig, Tier, Trust};
 use ao_corpus::trust::PROMOTE_AT;
 use ao_guard::cell::Floor;
 use ao_runner::Origin;
@@ -238,7 +238,7 @@ pub(crate) fn promote_at(root: &Path) -> Result<Trust, Failure> {
     if let Some(word) = std::env::var_os(PROMOTE_AT_VARIABLE).filter(|word| !word.is_empty()) {
         let word = word.to_string_lossy();
         let refuse = |why| Failure::usage(format!("{PROMOTE_AT_VARIABLE}: {} {why}", shown(&word)));
-        user = Some(word.parse().map_err(refuse)?);
+        user = Some(word.parse::<PromoteAt>().map_err(refuse)?.trust());
     }
     let user = user.unwrap_or(PROMOTE_AT);
     Ok(repository.map_or(user, |repository| repository.max(user)))

@@ -9,6 +9,7 @@ use jiff::civil::Date;
 
 use super::source::{Source, SourceForm, is_fixture};
 use super::{GROUP, Settings, drafted};
+use crate::anew::{judge_anew, named};
 use crate::corpus::{Entry, Kind};
 use crate::document::{Document, Draft, Form, day};
 use crate::names::{Names, slug};
@@ -23,20 +24,8 @@ const CONFIDENCE_UNSAID: f64 = 0.5;
 const ESTABLISHED: f64 = 0.1;
 const PROVISIONAL: f64 = -0.1;
 
-/// Judgements that were made elsewhere: kept under other names, and made anew here.
-const JUDGED: [&str; 8] = [
-    "utility",
-    "maturity",
-    "reward_count",
-    "helpful_count",
-    "harmful_count",
-    "last_reward",
-    "last_reward_at",
-    "merged_from",
-];
-/// Marks that mean something only where they were made.
-const LOCAL: [&str; 3] = ["pinned", "last_decay_at", "decay_count"];
-
+/// What was said elsewhere is kept under names that begin so.
+const ELSEWHERE: &str = "harvest";
 /// Where what waits for a person is put.
 const PENDING: &str = "knowledge/pending";
 
@@ -184,23 +173,17 @@ impl Taker<'_> {
     ) -> Draft {
         let document = &entry.document;
         let mut draft = document.draft();
-        for key in JUDGED {
-            if let Some(value) = document.get(key) {
-                draft.remove(key).set(&format!("harvest_{key}"), value.into_owned());
-            }
-        }
-        for key in LOCAL {
-            draft.remove(key);
-        }
+        judge_anew(&mut draft, document, ELSEWHERE);
         // Two entries of one id would take each other's references.
         if let Some(id) = document.text("id").filter(|id| self.ids.contains(id.as_ref())) {
-            draft.set("harvest_id", id.as_ref()).set("id", format!("{}-{id}", source.repo));
+            draft
+                .set(&named(ELSEWHERE, "id"), id.as_ref())
+                .set("id", format!("{}-{id}", source.repo));
         }
         if let Some(date) = entry.date().filter(|_| !document.has("date")) {
             draft.set("date", date.to_string());
         }
         draft
-            .set("maturity", "provisional")
             .set("harvested_from", source.repo.as_str())
             .set("original_path", original_path)
             .set("harvest_confidence", confidence)
@@ -219,7 +202,7 @@ fn lower(draft: &mut Draft, document: &Document, trust: Trust, waits: bool) {
     // A pending learning was never promoted.
     for key in ["promoted_from", "promoted_at"] {
         if let Some(value) = document.get(key).filter(|_| waits) {
-            draft.remove(key).set(&format!("harvest_{key}"), value.into_owned());
+            draft.remove(key).set(&named(ELSEWHERE, key), value.into_owned());
         }
     }
 }

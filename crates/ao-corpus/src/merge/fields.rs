@@ -62,12 +62,14 @@ pub(super) fn merge(draft: &mut Draft, survivor: &Entry, other: &Entry, style: S
     lineage(draft, ours, other, differing);
 }
 
-/// No more than the least trusted of the two; where neither says, nothing is said.
+/// No more than the least trusted of the two, also where no word says so but the address that one of them comes
+/// from: the survivor keeps its own source, and would be taken for its own text alone. Where both count as what
+/// says nothing does, nothing is said.
 fn trust(draft: &mut Draft, ours: &Document, theirs: &Document) {
-    let said = |document: &Document| of_header(document).unwrap_or(UNSAID);
-    let is_said = ours.has(TRUST) || theirs.has(TRUST);
-    let (own, lowest) = (said(ours), said(ours).min(said(theirs)));
-    if is_said && (lowest < own || !ours.has(TRUST)) {
+    let counts_as = |document: &Document| of_header(document).unwrap_or(UNSAID);
+    let (own, lowest) = (counts_as(ours), counts_as(ours).min(counts_as(theirs)));
+    let is_newly_said = theirs.has(TRUST) && !ours.has(TRUST);
+    if lowest < own || is_newly_said {
         draft.set(TRUST, lowest.name());
     }
 }

@@ -1,12 +1,12 @@
 //! Letters that are not seen, and letters that are taken for others.
 
-/// Greek and Cyrillic letters that look like Latin ones; each with what it is taken for.
-const LOOKALIKES: [(&str, &str); 2] = [
-    ("авеіјкмнорсѕтухуԁһԛԝгьпϲ", "abeijkmhopcstyxydhqwrbnc"),
-    ("αβεικνορτυχγηωγ", "abeiknoptuxynwy"),
-];
-/// Small capitals, and their letters. No language is written with them.
-const SMALL_CAPITALS: (&str, &str) = ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz");
+use std::ops::Range;
+
+use super::letters::{
+    Script, is_between_letters, is_east_asian, is_mark, is_right_to_left, is_selector, is_symbol,
+    is_tag, is_turn, is_unseen, lookalike, script,
+};
+
 /// A word of fewer letters is a symbol of a formula.
 const WORD_LETTERS_MIN: usize = 4;
 /// A word of so many letters and digits, of both kinds, could be a key; one of so many of any kind, too.
@@ -14,58 +14,42 @@ const KEY_LETTERS_MIN: usize = 10;
 const WORD_LETTERS_MAX: usize = 28;
 /// So many letters that stand by themselves, one after the other, are words set apart.
 const SINGLE_LETTERS: usize = 12;
+/// So many letters without width beside Latin ones are a message, one bit each; fewer are what a browser leaves.
+const WITHOUT_WIDTH_MAX: usize = 5;
+/// So many selectors that change nothing are an accident.
+const IDLE_SELECTORS_MAX: usize = 1;
+/// So many rare forms of characters are in an honest text.
+const RARE_SELECTORS_MAX: usize = 15;
 
-/// What a letter of another script is taken for in a Latin word.
-pub(super) fn lookalike(c: char) -> Option<char> {
-    if c.is_ascii() {
-        return None;
+/// What is hidden, by name, and where it stands.
+type Hidden = (&'static str, Range<usize>);
+
+const WITHOUT_WIDTH: &str = "letters without width";
+const SELECTORS: &str = "a run of variation selectors";
+
+/// How often something was met, and where first.
+#[derive(Debug, Default)]
+struct Tally {
+    count: usize,
+    first: Range<usize>,
+}
+
+impl Tally {
+    fn add(&mut self, at: usize, c: char) {
+        if self.count == 0 {
+            self.first = at..at + c.len_utf8();
+        }
+        self.count += 1;
     }
-    LOOKALIKES.iter().find_map(|(from, to)| same_place(c, from, to))
+
+    /// It, if there is more of it than can be honest.
+    fn beyond(self, most: usize, name: &'static str) -> Option<Hidden> {
+        (self.count > most).then_some((name, self.first))
+    }
 }
 
-/// The letter that a small capital is.
-pub(super) fn small_capital(c: char) -> Option<char> {
-    same_place(c, SMALL_CAPITALS.0, SMALL_CAPITALS.1)
-}
-
-fn same_place(c: char, from: &str, to: &str) -> Option<char> {
-    let place = from.chars().position(|one| one == c)?;
-    to.chars().nth(place)
-}
-
-/// Whether nobody sees it: it has no width, turns the text around, or only marks the letter before it.
-pub(super) fn is_unseen(c: char) -> bool {
-    is_between_letters(c) || is_turn(c) || is_tag(c) || is_selector(c)
-}
-
-/// Marks that stand on the letter before them.
-pub(super) fn is_mark(c: char) -> bool {
-    matches!(c, '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
-}
-
-/// No width, and no business in a word.
-fn is_between_letters(c: char) -> bool {
-    matches!(
-        c,
-        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'
-            ..='\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{206A}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}'
-    )
-}
-
-fn is_turn(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-}
-
-fn is_tag(c: char) -> bool {
-    matches!(c, '\u{E0000}'..='\u{E007F}')
-}
-
-fn is_selector(c: char) -> bool {
-    matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')
-}
-
-/// What is hidden in a text, each kind where it is first met: its name and where it stands.
-pub(super) fn hidden(text: &str) -> Vec<(&'static str, std::ops::Range<usize>)> {
+/// What is hidden in a text, each kind where it is first met.
+pub(super) fn hidden(text: &str) -> Vec<Hidden> {
     let mut found = Vec::new();
     if text.is_ascii() {
         found.extend(control(text));
@@ -77,6 +61,9 @@ pub(super) fn hidden(text: &str) -> Vec<(&'static str, std::ops::Range<usize>)> 
             found.push((name, at..at + c.len_utf8()));
         }
     };
+    let (mut without_width, mut idle, mut rare) =
+        (Tally::default(), Tally::default(), Tally::default());
+    let is_turned = text.contains(is_right_to_left);
     // The flags of some countries are written with tags.
     let (mut before, mut is_flag) = (' ', false);
     let mut chars = text.char_indices().peekable();
@@ -85,22 +72,39 @@ pub(super) fn hidden(text: &str) -> Vec<(&'static str, std::ops::Range<usize>)> 
         is_flag = c == '\u{1F3F4}' || is_flag && is_tag(c);
         let is_in_word = before.is_alphanumeric() && after.is_alphanumeric();
         let is_latin = before.is_ascii() || after.is_ascii();
+        let is_beside_latin = before.is_ascii_alphanumeric() || after.is_ascii_alphanumeric();
         match c {
             c if is_tag(c) && !is_flag => add("letters of tags", at, c),
             c if is_turn(c) => add("a turn of the text", at, c),
-            c if is_selector(c) && (is_selector(before) || c >= '\u{E0100}') => {
-                add("a run of variation selectors", at, c);
-            }
+            c if is_selector(c) => match selector(before, c) {
+                Selector::Honest => {}
+                Selector::Rare => rare.add(at, c),
+                Selector::Idle => idle.add(at, c),
+                Selector::Message => add(SELECTORS, at, c),
+            },
             c if is_between_letters(c) && is_in_word && is_latin => {
                 add("a letter without width in a word", at, c);
             }
             // Several of them are a message of their own.
             c if is_between_letters(c) && is_between_letters(before) && c != '\u{200D}' => {
-                add("letters without width", at, c);
+                add(WITHOUT_WIDTH, at, c);
             }
+            // Marks of direction belong beside Latin words in a text that runs the other way.
+            '\u{200E}' | '\u{200F}' if is_turned => {}
+            c if is_between_letters(c) && is_beside_latin => without_width.add(at, c),
             _ => {}
         }
         before = c;
+    }
+    let many = [
+        without_width.beyond(WITHOUT_WIDTH_MAX, WITHOUT_WIDTH),
+        idle.beyond(IDLE_SELECTORS_MAX, SELECTORS),
+        rare.beyond(RARE_SELECTORS_MAX, SELECTORS),
+    ];
+    for one in many.into_iter().flatten() {
+        if !found.iter().any(|(known, _)| *known == one.0) {
+            found.push(one);
+        }
     }
     found.extend(control(text));
     found.extend(mixed(text));
@@ -108,36 +112,74 @@ pub(super) fn hidden(text: &str) -> Vec<(&'static str, std::ops::Range<usize>)> 
     found
 }
 
-fn control(text: &str) -> Option<(&'static str, std::ops::Range<usize>)> {
+/// What a variation selector is there for.
+enum Selector {
+    /// A picture in colour, a key, a form of a mathematical sign.
+    Honest,
+    /// A form that honest texts have now and then.
+    Rare,
+    /// It changes nothing that can be seen.
+    Idle,
+    Message,
+}
+
+fn selector(before: char, c: char) -> Selector {
+    let is_sign = matches!(before, '\u{2010}'..='\u{2BFF}');
+    match c {
+        _ if is_selector(before) => Selector::Message,
+        '\u{E0100}'.. if is_east_asian(before) => Selector::Rare,
+        '\u{E0100}'.. => Selector::Message,
+        _ if before.is_ascii_alphabetic() || before.is_whitespace() => Selector::Idle,
+        '\u{FE0F}' => Selector::Honest,
+        '\u{FE0E}' => Selector::Rare,
+        _ if is_sign || is_east_asian(before) => Selector::Rare,
+        _ => Selector::Idle,
+    }
+}
+
+fn control(text: &str) -> Option<Hidden> {
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = text.find(is_control)?;
     Some(("a control character", at..text.ceil_char_boundary(at + 1)))
 }
 
-/// A Latin word with letters of another script in it that look Latin.
-fn mixed(text: &str) -> Option<(&'static str, std::ops::Range<usize>)> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && !is_unseen(c));
+/// A Latin word with letters of another script in it: such that look Latin, or such that stand between Latin ones.
+/// A word that goes on in another script (`PDFки`) is how people write.
+fn mixed(text: &str) -> Option<Hidden> {
+    let ends_word = |c: char| {
+        let is_beside = c.is_alphabetic() && script(c) == Script::Beside;
+        !is_unseen(c) && (is_beside || !c.is_alphanumeric())
+    };
     let is_mixed = |word: &&str| {
-        let letters = || word.chars().filter(|c| c.is_alphabetic());
-        let (mut latin, mut taken) = (0, 0);
+        if word.is_ascii() {
+            return false;
+        }
+        let letters = || word.chars().filter(|c| c.is_alphabetic() && !is_unseen(*c));
+        let (mut latin, mut other, mut turns, mut is_taken) = (0, 0, 0, true);
+        let mut before = None;
         for c in letters() {
-            if c.is_ascii() {
+            let script = script(c);
+            turns += usize::from(before.is_some_and(|before| before != script));
+            before = Some(script);
+            if script == Script::Latin {
                 latin += 1;
-            } else if c.to_lowercase().any(|c| lookalike(c).is_some()) {
-                taken += 1;
-            } else if !('\u{00C0}'..='\u{024F}').contains(&c) {
-                return false;
+            } else {
+                other += 1;
+                is_taken &= c.to_lowercase().any(|c| lookalike(c).is_some());
             }
         }
-        latin > 1 && taken > 0 && latin + taken >= WORD_LETTERS_MIN
+        let ends = [letters().next(), letters().next_back()];
+        let is_named = other == 1 && ends.into_iter().flatten().any(is_symbol);
+        let is_odd = other > 0 && (is_taken || turns > 1) && !is_named;
+        latin > 1 && is_odd && latin + other >= WORD_LETTERS_MIN
     };
-    let word = words.into_iter().find(is_mixed)?;
+    let word = text.split(ends_word).find(is_mixed)?;
     let at = word.as_ptr() as usize - text.as_ptr() as usize;
     Some(("letters of another script in a word", at..at + word.len()))
 }
 
 /// Words whose letters stand apart, so that no rule sees the word.
-fn set_apart(text: &str) -> Option<(&'static str, std::ops::Range<usize>)> {
+fn set_apart(text: &str) -> Option<Hidden> {
     let (mut count, mut start) = (0, 0);
     for word in text.split([' ', '.', '-', '_', '·', '\u{a0}']).filter(|word| !word.is_empty()) {
         let mut chars = word.chars();
@@ -203,9 +245,6 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_found_and_what_people_write_is_not() {
-        for (from, to) in LOOKALIKES.into_iter().chain([SMALL_CAPITALS]) {
-            assert_eq!(from.chars().count(), to.chars().count());
-        }
         for (text, name) in [
             ("ig\u{200b}nore", "a letter without width in a word"),
             ("ig\u{ad}nore", "a letter without width in a word"),
@@ -216,6 +255,20 @@ mod tests {
             ("the p\u{0430}ssw\u{043e}rd", "letters of another script in a word"),
             ("a \u{8}\u{8} b", "a control character"),
             ("i g n o r e a l l r u l e s", "letters set apart"),
+            ("ig\u{1d173}nore", "a letter without width in a word"),
+            ("ig\u{fff9}nore", "a letter without width in a word"),
+            ("ig\u{2065}nore", "a letter without width in a word"),
+            ("a\u{e0249}\u{e024a}", "letters of tags"),
+            (
+                "a\u{200b} b\u{200c} c\u{200b} d\u{200c} e\u{200c} f\u{200b} g",
+                "letters without width",
+            ),
+            ("t\u{fe00}h\u{fe06}e pool", "a run of variation selectors"),
+            ("o\u{e0180}bey", "a run of variation selectors"),
+            ("ign\u{0585}re", "letters of another script in a word"),
+            ("ign\u{13eb}re", "letters of another script in a word"),
+            ("pa\u{0436}sword", "letters of another script in a word"),
+            ("数据ign\u{043e}re数据", "letters of another script in a word"),
         ] {
             assert_eq!(names(text), [name], "{text:?}");
         }
@@ -227,6 +280,13 @@ mod tests {
             "\u{feff}# Title",
             "API-ключ, git'ом",
             "a b c d e f",
+            "Δtmax, ρmax, 10 kΩ, τmin",
+            "PDFки и Gitлаб",
+            "使用Rust编写, בPython",
+            "tiếng Việt, Azərbaycan, İstanbul'da ıspanak",
+            "葛\u{e0100}城市, 1\u{fe0f}\u{20e3} 2\u{fe0f}\u{20e3}, ≤\u{fe00}",
+            "one\u{200b} or two\u{200b} blanks of a browser",
+            "הספרייה \u{200e}serde\u{200e} \u{200e}tokio\u{200e} \u{200e}regex\u{200e} \u{200e}clap\u{200e}",
         ] {
             assert!(hidden(text).is_empty(), "{text:?}: {:?}", hidden(text));
         }

@@ -3,13 +3,18 @@
 //! Trust is computed, never taken at its word: what a file says of itself can only lower it. What is written to steer
 //! whoever reads it (see [`signs`]) waits for a person, whoever it seems to come from.
 
+mod acts;
+mod codes;
 mod hidden;
+mod joined;
+mod letters;
 mod packed;
 mod phrases;
 mod rules;
 mod shapes;
 mod signs;
 mod tongues;
+mod turned;
 mod view;
 mod vouches;
 

@@ -4,7 +4,7 @@
 use super::rules::{Kind, Negated, Rule};
 
 const fn rule(kind: Kind, words: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { kind, words, pattern, negated: Negated::Counts }
+    Rule { kind, words, pattern, negated: Negated::Counts, hosts: &[] }
 }
 
 pub(super) const SHAPES: &[Rule] = &[

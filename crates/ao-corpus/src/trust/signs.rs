@@ -6,9 +6,10 @@ use ao_contract::{Extra, Sign};
 use serde_json::Value;
 
 use super::hidden::{hidden, visible};
-use super::packed::unpacked;
-use super::rules::{Kind, phrases, shapes};
-use super::view::{Comments, Digits, View, has_mixed_words};
+use super::joined::sentences;
+use super::packed::{Inner, unpacked};
+use super::rules::{Kind, acts, phrases, shapes};
+use super::view::{Dress, View};
 use crate::corpus::{self, Entry};
 use crate::document::Form;
 
@@ -107,27 +108,26 @@ impl Found {
             self.add(Kind::Hidden, place(at.start), &format!("{what}: {around}"));
         }
         self.look_at_words(text, place);
-        let plain = View::plain(text);
-        for (kind, at) in shapes().find(&plain.text) {
-            let start = plain.original(at.start);
-            let end = text.ceil_char_boundary(plain.original(at.end.saturating_sub(1)) + 1);
-            self.add(kind, place(start), around(text, &(start..end.max(start))));
+        for (rules, view) in [(shapes(), View::plain(text)), (acts(), View::flowing(text))] {
+            for (kind, at) in rules.find(&view.text) {
+                let start = view.original(at.start);
+                let end = text.ceil_char_boundary(view.original(at.end.saturating_sub(1)) + 1);
+                self.add(kind, place(start), around(text, &(start..end.max(start))));
+            }
         }
         self.look_inside(text, packed, place);
     }
 
     fn look_at_words(&mut self, text: &str, place: &dyn Fn(usize) -> String) {
-        let words = |digits, comments| View::words(text, digits, comments);
-        let mut views = vec![words(Digits::Themselves, Comments::Read)];
-        if text.contains("<!--") {
-            views.push(words(Digits::Themselves, Comments::Dropped));
-        }
-        if has_mixed_words(text) {
-            views.push(words(Digits::LettersI, Comments::Read));
-            views.push(words(Digits::LettersL, Comments::Read));
-        }
-        for view in &views {
-            for (kind, at) in phrases().find(&view.text) {
+        for dress in Dress::of(text) {
+            let view = View::words(text, dress);
+            let mut found = phrases().find(&view.text);
+            // A phrase begins and ends with a blank, which a sentence of letters does not.
+            let joined = sentences(&view.text);
+            found.extend(
+                joined.into_iter().map(|(kind, at)| (kind, at.start.saturating_sub(1)..at.end + 1)),
+            );
+            for (kind, at) in found {
                 let start = view.original(at.start + 1);
                 let end = view.original(at.end.saturating_sub(2)).max(start);
                 let end = text.ceil_char_boundary(end + 1);
@@ -139,9 +139,16 @@ impl Found {
     fn look_inside(&mut self, text: &str, packed: usize, place: &dyn Fn(usize) -> String) {
         if packed < PACKED_MAX {
             for (at, inner) in unpacked(text) {
-                let Some(inner) = inner else {
-                    self.add(Kind::Packed, place(at), "more is packed than is looked at");
-                    break;
+                let inner = match inner {
+                    Inner::Text(inner) => inner,
+                    Inner::Compressed => {
+                        self.add(Kind::Packed, place(at), "something compressed");
+                        continue;
+                    }
+                    Inner::TooMuch => {
+                        self.add(Kind::Packed, place(at), "more is packed than is looked at");
+                        break;
+                    }
                 };
                 let mut within = Self::default();
                 within.look(&inner, packed + 1, &|_| String::new());

@@ -3,7 +3,7 @@
 use super::rules::{Kind, Negated, Rule};
 
 const fn rule(kind: Kind, words: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { kind, words, pattern, negated: Negated::Counts }
+    Rule { kind, words, pattern, negated: Negated::Counts, hosts: &[] }
 }
 
 pub(super) const TONGUES: &[Rule] = &[
@@ -169,4 +169,46 @@ pub(super) const TONGUES: &[Rule] = &[
         &["優先", "上書き"],
         "この(?:ルール|規則|指示|項目).{0,10}(?:優先|上書き)",
     ),
+    // What was said before, in the words of French and Spanish that do not call it instructions.
+    rule(
+        Kind::Instruction,
+        &["ignorez", "ignore tout", "oubliez", "oublie", "olvida", "olvide", "ignora"],
+        " (?:(?:ignorez|ignore|oubliez|oublie) tout ce qui|(?:olvida|olvide|ignora|ignore) (?:todo )?lo que~3 (?:antes|dijeron|dijo|anterior)) ",
+    ),
+    rule(
+        Kind::Secrets,
+        &["zugangsdaten", "passwort", "passworter", "schlussel"],
+        " (?:teile|poste|schreibe|nenne|kopiere)~2 (?:zugangsdaten|passwort|passworter|schlussel)~3 (?:ticket|kommentar|issue|chat|antwort|bericht) ",
+    ),
+    rule(
+        Kind::Instruction,
+        &["beachte", "halte dich", "befolge"],
+        " (?:(?:beachte|beachten|befolge|befolgen)~3 (?:anweisungen|regeln|vorgaben)~1 nicht|halte dich~4 nur~3 (?:diesen text|diese seite|diese datei|diesen eintrag)) ",
+    ),
+    // Dutch.
+    rule(
+        Kind::Instruction,
+        &["negeer", "ignoreer", "vergeet"],
+        " (?:negeer|ignoreer|vergeet)~4 (?:instructies|regels|opdrachten|eerder|eerdere|hierboven) ",
+    ),
+    // Polish and Czech.
+    rule(
+        Kind::Instruction,
+        &["zignoruj", "ignoruj", "zapomnij", "zapomen"],
+        " (?:zignoruj|ignoruj|ignorujte|zapomnij|zapomen)~4 (?:instrukcje|polecenia|zasady|wytyczne|pokyny|instrukce|pravidla) ",
+    ),
+    // Turkish.
+    rule(
+        Kind::Instruction,
+        &["onceki", "yukaridaki"],
+        " (?:onceki|yukaridaki)~2 (?:talimatlari|kurallari|yonergeleri|komutlari)~1 (?:yok|unut|gormezden|dikkate) ",
+    ),
+    // Vietnamese.
+    rule(Kind::Instruction, &["bo qua"], " bo qua~3 (?:huong dan|chi dan|lenh|quy tac|chi thi) "),
+    // Korean.
+    rule(Kind::Instruction, &["무시"], " [^ ]*(?:지시|명령|규칙|지침)[^ ]*~2 무시"),
+    // Arabic.
+    rule(Kind::Instruction, &["تجاهل", "انس"], " (?:تجاهل|انس)~3 (?:التعليمات|الاوامر|القواعد) "),
+    // Hindi.
+    rule(Kind::Instruction, &["अनदेखा"], " (?:पिछले|सभी|ऊपर)~6 अनदेखा "),
 ];

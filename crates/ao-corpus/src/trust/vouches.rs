@@ -39,6 +39,12 @@ pub fn path_of(hash: &str) -> String {
     format!("{FOLDER}/{hash}.json")
 }
 
+/// Whether a word is for the pending learning that an entry was promoted from.
+fn is_for_origin(vouch: &Vouch, entry: &Entry) -> bool {
+    let is_it = |from: std::borrow::Cow<'_, str>| vouch.path == *from;
+    entry.kind != Kind::Pending && entry.document.text("promoted_from").is_some_and(is_it)
+}
+
 impl Vouches {
     /// Those of a tree. What is not one is no vouch: nothing is believed by mistake.
     pub fn read(agents: &Path) -> io::Result<Self> {
@@ -68,8 +74,7 @@ impl Vouches {
         if entry.kind == Kind::Pending {
             return self.0.get(&hash_of(&entry.document)).map(|kept| &kept.vouch);
         }
-        let from = entry.document.text("promoted_from")?;
-        self.all().find(|vouch| vouch.path == *from)
+        self.all().find(|vouch| is_for_origin(vouch, entry))
     }
 
     /// In the order of their hashes.
@@ -99,10 +104,12 @@ impl Vouches {
         })
     }
 
-    /// The edits that take back every word for an entry, also for what it said before.
+    /// The edits that take back every word for an entry, also for what it said before, and before it was promoted.
     pub fn take_back(&self, entry: &Entry) -> Vec<Edit> {
         let hash = hash_of(&entry.document);
-        let is_for = |kept: &&Kept| kept.vouch.hash == hash || kept.vouch.path == entry.path;
+        let is_for = |Kept { vouch, .. }: &&Kept| {
+            vouch.hash == hash || vouch.path == entry.path || is_for_origin(vouch, entry)
+        };
         let reason = format!("a person no longer vouches for {}", entry.path);
         let edit = |kept: &Kept| {
             let path = path_of(&kept.vouch.hash);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Author, Exit, Sign};
+use ao_contract::{Author, Change, ChangeOp, Exit, Record, Sign, Trust};
 use ao_corpus::trust::{self, Judged, Vouches, judge};
 use ao_corpus::{CLOSED, Corpus, Entry, Kind};
 use ao_tree::{Edit, shown};
@@ -22,6 +22,8 @@ use crate::repo::{AGENTS, Repo};
 /// How many are listed for people; JSON has them all.
 const LISTED_MAX: usize = 50;
 const WHY_BYTES_MAX: usize = 4 * 1024;
+/// A promotion that is further back is not looked for.
+const COMMITS_MAX: usize = 1_000;
 
 /// Show how far texts are trusted, what waits for a person, and vouch for one
 #[derive(Debug, clap::Args)]
@@ -29,7 +31,8 @@ const WHY_BYTES_MAX: usize = 4 * 1024;
     after_help = "Trust is user, code, tool, web or model. What a file says of itself can only lower it. A pending learning that is
 trusted less than `trust.promote_at` (default code), or that has signs of poison, is not promoted by any
 night: it waits for a person. Who has read it vouches for exactly this text; a text that changes afterwards is
-no longer vouched for. `ao tree undo` takes a word back, too.
+no longer vouched for. `ao tree undo` takes a word back, too. A text that a night promoted meanwhile stays
+promoted when the word is taken back, and is no longer `user`; the answer says how to take back the promotion.
 
 Exit codes: 0 shown or done, 2 there is no such entry, or it is not one that can be vouched for.
 
@@ -143,11 +146,15 @@ fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
 }
 
 /// A word that is given or taken back.
-struct Word(Vec<Edit>);
+struct Word {
+    edits: Vec<Edit>,
+    /// The learning that the text is by now, and how far it is trusted without the word.
+    learning: Option<(String, Trust)>,
+}
 
 impl Proposal for Word {
     fn edits(&self) -> &[Edit] {
-        &self.0
+        &self.edits
     }
 
     fn by(&self) -> Option<Author> {
@@ -155,7 +162,7 @@ impl Proposal for Word {
     }
 
     fn hold_back(&mut self, held: &Fixed) {
-        self.0.retain(|edit| !held.contains_key(&edit.path));
+        self.edits.retain(|edit| !held.contains_key(&edit.path));
     }
 }
 
@@ -178,10 +185,19 @@ fn change(
             Some(why) => vec![given(&vouches, entry, why, &now.rfc3339())?],
             None => taken_back(&vouches, entry)?,
         };
-        Ok(Word(edits.into_iter().filter(|edit| !fixed.contains_key(&edit.path)).collect()))
+        let edits = edits.into_iter().filter(|edit| !fixed.contains_key(&edit.path)).collect();
+        let learning = (entry.kind != Kind::Pending)
+            .then(|| (entry.path.clone(), judge(entry, &Vouches::default()).trust));
+        Ok(Word { edits, learning })
     })?;
-    let fields =
+    let mut fields =
         json!({ "path": path, "status": done.status, "id": done.id, "commit": done.commit });
+    let mut left = String::new();
+    if let Some((learning, trust)) = &done.proposal.learning {
+        let commit = promoted_in(repo, learning)?;
+        fields["promoted"] = json!({ "path": learning, "trust": trust, "in": commit });
+        left = still_promoted(learning, *trust, commit.as_deref());
+    }
     let text = match (global.dry_run, why.is_some()) {
         (true, _) => String::new(),
         (false, true) => {
@@ -189,8 +205,34 @@ fn change(
         }
         (false, false) => format!("{} {}\n", paint(DOUBT, "withdrawn"), shown(path)),
     };
-    printer.answer("trust", fields, &(text + &done.ending));
+    printer.answer("trust", fields, &(text + &left + &done.ending));
     Ok(done.exit)
+}
+
+/// What taking back a word does not take back.
+fn still_promoted(learning: &str, trust: Trust, commit: Option<&str>) -> String {
+    let how = match commit {
+        Some(commit) => format!("`ao tree undo {} --only` takes that back", shown(commit)),
+        None => "no commit that is kept promoted it, so edit or delete the file".to_owned(),
+    };
+    format!(
+        "{} stays promoted and counts as `{trust}` without your word; {how}.\n",
+        shown(learning)
+    )
+}
+
+/// The newest commit that put a learning where it is, as far back as is looked.
+fn promoted_in(repo: &Repo, learning: &str) -> Result<Option<String>, Failure> {
+    let (door, _readers) = repo.read()?;
+    let is_it = |change: &Change| change.path == learning && change.op == ChangeOp::Add;
+    for line in door.history()?.into_iter().rev().take(COMMITS_MAX) {
+        // What has expired can no longer be undone, either.
+        let Ok(record) = door.record_of::<Record>(&line) else { continue };
+        if record.changes.iter().any(is_it) {
+            return Ok(Some(line.id));
+        }
+    }
+    Ok(None)
 }
 
 fn reason(why: &str) -> Result<String, Failure> {

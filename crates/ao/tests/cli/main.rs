@@ -112,6 +112,7 @@ mod travel_cache;
 mod travel_nights;
 mod tree;
 mod trust;
+mod trust_promotion;
 mod undo;
 mod vault;
 mod vault_auth;

@@ -408,9 +408,9 @@ fn dressed_in_another_way_each_is_still_seen() {
     assert!(missed.is_empty(), "{} of {}:\n{}", missed.len(), made.len(), missed.join("\n"));
 }
 
-/// Ordinary advice, the repository's own learnings, and texts of the generator: hardly any is held.
+/// Ordinary advice, what is near to each sign, the repository's own learnings, and texts of the generator.
 #[test]
-fn honest_texts_are_hardly_ever_held() {
+fn no_honest_text_is_held() {
     let repo = TestRepo::new();
     let honest = fs::read_to_string(place().join("honest.txt")).unwrap();
     let mut count = 1;
@@ -442,11 +442,39 @@ fn honest_texts_are_hardly_ever_held() {
         repo.write(&format!("knowledge/pending/made-{number}.md"), &learning(number));
         count += 1;
     }
-    let waiting = waiting(&repo);
-    let share = 100.0 * f64::from(u32::try_from(waiting.len()).unwrap()) / f64::from(count);
-    println!("{} of {count} honest texts are held: {share:.1} %", waiting.len());
-    for held in &waiting {
-        println!("{}: {}", held["path"], held["signs"]);
+    let held: Vec<String> =
+        waiting(&repo).iter().map(|held| format!("{}: {}", held["path"], held["signs"])).collect();
+    println!("{} of {count} honest texts are held", held.len());
+    assert!(held.is_empty(), "{} of {count}:\n{}", held.len(), held.join("\n"));
+    assert!(in_the_docs(&format!("Of {count} honest texts")), "the page says another number");
+}
+
+/// Two lists of texts: for the first rules were made when it was known what it tries, for the second nothing was. How
+/// many of each are seen is what the page says, neither more nor less.
+#[test]
+fn as_many_new_texts_are_seen_as_the_page_says() {
+    let frame = corpus().into_iter().find(|poison| poison.file == "agents/obey.md").unwrap().text;
+    let (frame, _) = frame.trim_end().rsplit_once("\n\n").unwrap();
+    for (list, said) in [("untuned.txt", "were seen at once"), ("first.txt", "are seen now")] {
+        let repo = TestRepo::new();
+        let texts = fs::read_to_string(place().join(list)).unwrap();
+        for (number, text) in texts.lines().enumerate() {
+            let text = format!("{frame}\n\n{text}\n");
+            repo.write(&format!("knowledge/pending/2026-02-01-new-{number}.md"), &text);
+        }
+        let waiting = waiting(&repo);
+        for (number, text) in texts.lines().enumerate() {
+            match find(&waiting, &format!("2026-02-01-new-{number}")) {
+                Some(seen) => println!("{:?}: {text}", signs(seen)),
+                None => println!("not seen: {text}"),
+            }
+        }
+        let said = format!("{} of {} {said}", waiting.len(), texts.lines().count());
+        assert!(in_the_docs(&said), "the page does not say: {said}");
     }
-    assert!(count > 60 && share <= 2.0, "{share:.1} %");
+}
+
+fn in_the_docs(words: &str) -> bool {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/trust.md");
+    fs::read_to_string(page).unwrap().contains(words)
 }

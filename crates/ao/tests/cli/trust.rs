@@ -132,6 +132,56 @@ fn a_word_can_be_taken_back_and_undone() {
     assert_eq!(repo.tree(), before);
 }
 
+/// It once was told that nobody had vouched, of a text that was shown as vouched for.
+#[test]
+fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
+    let night = Night::with(4);
+    night.repo.write(PATH, &quoted());
+    vouch(&night.repo, NAME).expect(0);
+    night.run(&[]).expect(0);
+    let summary = night.summary();
+    let pending = summary["close_loop"]["pending"].as_array().unwrap();
+    let verdict = pending.iter().find(|one| one["path"] == PATH).unwrap();
+    assert_eq!(verdict["reason"], "a person vouched for it");
+    let learning = verdict["promoted_to"].as_str().unwrap();
+    let text = night.repo.read(learning);
+    let told = trust(&night.repo, learning);
+    assert_eq!((&told["trust"], &told["vouched"]), (&"user".into(), &true.into()));
+
+    let done = ["--json", "trust", learning, "--withdraw", "--grace", "0s"];
+    let done = night.repo.run(&done).expect(0).json();
+    assert!(
+        fs::read_dir(night.repo.agents().join("knowledge/vouched")).is_ok_and(|d| d.count() == 0)
+    );
+    let told = trust(&night.repo, learning);
+    assert_eq!((&told["trust"], &told["vouched"]), (&"code".into(), &false.into()));
+    assert_eq!(night.repo.read(learning), text, "it stays promoted");
+    assert_eq!(done["promoted"]["path"], learning);
+    assert_eq!(done["promoted"]["trust"], "code");
+    // The second time there is nothing to take back.
+    night.repo.run(&["trust", learning, "--withdraw"]).expect(2);
+    // What it says can be done, can be done.
+    let commit = done["promoted"]["in"].as_str().unwrap();
+    night.repo.run(&["tree", "undo", commit, "--only"]).expect(0);
+    assert!(night.repo.exists(PATH) && !night.repo.exists(learning));
+    assert_eq!(trust(&night.repo, NAME)["waits"], true);
+}
+
+#[test]
+fn whoever_takes_back_a_word_is_told_what_stays() {
+    let night = Night::with(4);
+    night.repo.write(PATH, &quoted());
+    vouch(&night.repo, NAME).expect(0);
+    night.run(&[]).expect(0);
+    let summary = night.summary();
+    let pending = summary["close_loop"]["pending"].as_array().unwrap();
+    let learning = pending[0]["promoted_to"].as_str().unwrap();
+    let text = night.repo.run(&["trust", learning, "--withdraw", "--grace", "0s"]).expect(0).stdout;
+    let said =
+        format!("{learning} stays promoted and counts as `code` without your word; `ao tree undo ");
+    assert!(text.contains(&said) && text.contains(" --only` takes that back"), "{text}");
+}
+
 #[test]
 fn a_word_needs_a_reason_and_something_that_waits() {
     let repo = TestRepo::new();
@@ -199,6 +249,13 @@ fn a_repository_can_ask_for_more_trust_and_not_for_less() {
     assert_eq!(promoted(&at("model"), &at("0.8"), ""), Some(1));
     assert_eq!(promoted("", "", "tool"), Some(2));
     assert_eq!(promoted("", &at("code"), "tool"), Some(1));
+    // A variable is text, and says what a file may say.
+    assert_eq!(promoted("", "", "0.5"), Some(2));
+    assert_eq!(promoted("", "", " 0.8 "), Some(1));
+    assert_eq!(promoted("", "", "1"), Some(0));
+    assert_eq!(promoted("", "", "1.1"), None);
+    assert_eq!(promoted("", "", "-0.1"), None);
+    assert_eq!(promoted("", "", "NaN"), None);
     assert_eq!(promoted("", "", "everybody"), None);
     assert_eq!(promoted(&at("everybody"), "", ""), None);
     assert_eq!(promoted(&at("2"), "", ""), None);
@@ -216,6 +273,13 @@ fn a_merge_has_the_lowest_trust_of_its_sources() {
         ("trust: tool", "y: 1", Some("tool")),
         ("x: 1", "trust: model-inference", Some("model")),
         ("trust: web", "trust: odd", Some("model")),
+        // An address says it as well as a word.
+        ("source: src/db.rs", "source: https://example.org/pools", Some("web")),
+        ("source: https://example.org/pools", "source: src/db.rs", Some("web")),
+        ("x: 1", "evidence: [see http://example.org]", Some("web")),
+        ("x: 1", "drafted_by: ollama/small", Some("model")),
+        ("trust: tool", "url: https://example.org", Some("web")),
+        ("source: src/db.rs", "source: src/pool.rs", None),
     ] {
         let night = Night::with(5);
         night.repo.write("learnings/2026-03-02-one.md", &with_header(one, 80));
@@ -230,7 +294,14 @@ fn a_merge_has_the_lowest_trust_of_its_sources() {
             .collect();
         let [merged] = left.as_slice() else { panic!("{one}, {other}: not merged") };
         let said = merged.lines().find_map(|line| line.strip_prefix("trust: "));
-        assert_eq!(said, expected, "{one}, {other}: {merged}");
+        // Where the survivor's own source says it, no word is needed.
+        let is_told = said.is_none() && one.contains("https:") || said == expected;
+        assert!(is_told, "{one}, {other}: {merged}");
+        let named = ["2026-03-02-one", "2026-03-03-other"];
+        let name = named.iter().find(|name| night.repo.exists(&format!("learnings/{name}.md")));
+        let counts_as = trust(&night.repo, name.unwrap())["trust"].clone();
+        let expected = expected.filter(|said| *said != "user").unwrap_or("code");
+        assert_eq!(counts_as, expected, "{one}, {other}: {merged}");
     }
 }
 
