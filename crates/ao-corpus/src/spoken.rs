@@ -26,6 +26,24 @@ const HASHES: [&str; 11] = [
 /// Programs that take a password behind `-p`.
 const WITH_P: [&str; 5] = ["mysql", "mariadb", "mongo", "sshpass", "7z"];
 
+/// Numbers that only one person knows.
+const NUMBERS: [&str; 5] = ["pin", "cvc", "cvv", "otp", "passcode"];
+const NUMBER_DIGITS_MIN: usize = 3;
+/// Beginnings of keys that need not look random, and how long the rest is at least.
+const MARKED: [(&str, usize); 9] = [
+    ("hf_", 30),
+    ("SG.", 40),
+    ("whsec_", 24),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("xapp-", 20),
+    ("dckr_pat_", 20),
+    ("pypi-", 40),
+    ("shpat_", 24),
+];
+/// Whoever shows this much bears a token, random or not.
+const BEARER_BYTES_MIN: usize = 16;
+
 /// A password is no shorter.
 const PASSWORD_BYTES_MIN: usize = 6;
 /// A shorter piece of a word may look random and be a name.
@@ -46,6 +64,7 @@ pub fn tells_secret(text: &str) -> bool {
             || is_set(line)
             || is_passed(line)
             || words(line).any(is_certain)
+            || has_number(line)
             || is_said(line, named)
     })
 }
@@ -147,7 +166,8 @@ fn is_passed(line: &str) -> bool {
         let next = all.get(at + 1).copied().unwrap_or("");
         let is_mark = |marks: &[&str]| marks.iter().any(|mark| word.eq_ignore_ascii_case(mark));
         if is_mark(&["bearer", "basic"]) {
-            return is_literal(next) && has_random(next, KEY_BYTES_MIN);
+            let is_long = next.len() >= BEARER_BYTES_MIN && is_mixed(next);
+            return is_literal(next) && (is_long || has_random(next, KEY_BYTES_MIN));
         }
         if matches!(*word, "-u" | "--user") {
             return is_login(next);
@@ -172,6 +192,16 @@ fn is_passed(line: &str) -> bool {
             && (is_mixed(next) || has_random(next, PIECE_BYTES_MIN))
             && !next.contains(['/', '.'])
     })
+}
+
+/// "PIN 4711", "cvc 123".
+fn has_number(line: &str) -> bool {
+    let is_number = |word: &str| {
+        word.bytes().filter(u8::is_ascii_digit).count() >= NUMBER_DIGITS_MIN
+            && !word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let is_named = |word: &str| NUMBERS.iter().any(|name| word.eq_ignore_ascii_case(name));
+    words(line).zip(words(line).skip(1)).any(|(name, next)| is_named(name) && is_number(next))
 }
 
 /// "The password is …", "use the key …", "… as the token".
@@ -220,6 +250,12 @@ fn is_certain(word: &str) -> bool {
         let has = |is: fn(&u8) -> bool| piece.bytes().any(|byte| is(&byte));
         has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
     };
+    let is_marked = |(mark, rest_min): &(&str, usize)| {
+        word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *rest_min)
+    };
+    if MARKED.iter().any(is_marked) {
+        return true;
+    }
     if pieces(word).any(|piece| has_all(piece) && is_random(piece, CERTAIN_BYTES_MIN)) {
         return true;
     }

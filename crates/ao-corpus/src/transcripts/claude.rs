@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json::{contains, has, strings};
+use super::json::{contains, has, strings, values};
 use super::turn::{Event, Outcome, Turn};
 
 /// What Claude Code puts before the words of a person who refused.
@@ -15,13 +15,10 @@ const REFUSED_PLAIN: &str = "doesn't want to proceed";
 
 /// Whether the line can say anything at all; looked at before it is parsed.
 fn is_talk(line: &[u8]) -> bool {
-    if is_queued(line) {
-        return true;
-    }
     let is_user = has(line, b"\"type\"", b"\"user\"");
     let is_agent = !is_user && has(line, b"\"type\"", b"\"assistant\"");
     if !is_user && !is_agent {
-        return false;
+        return is_queued(line);
     }
     // Side agents are told what to do by the agent, not by a person.
     let is_aside = has(line, b"\"isSidechain\"", b"true")
@@ -54,6 +51,12 @@ fn has_words(line: &[u8]) -> bool {
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
     }
+    // Of a file that was read it is said that it is a text.
+    let is_block =
+        |rest: &[u8]| rest.starts_with(b"\"text\"") && !rest.starts_with(b"\"text\",\"file\"");
+    if !values(line, b"\"type\"").any(is_block) {
+        return false;
+    }
     let parsed = serde_json::from_slice::<Line<'_>>(line);
     parsed.is_ok_and(|line| line.message.content.iter().any(|block| block.kind == "text"))
 }
@@ -73,7 +76,7 @@ pub(super) fn turns(
         return if is_object || line.trim_ascii().is_empty() { Ok(Vec::new()) } else { Err(()) };
     }
     let is_result = contains(line, b"\"tool_result\"") && !has(line, b"\"is_error\"", b"true");
-    if is_result && !(has(line, b"\"type\"", b"\"text\"") && has_words(line)) {
+    if is_result && !has_words(line) {
         let worked = |id: &str| Turn {
             line: number,
             at: timestamp(line),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// What stands behind each key of this name, with blanks passed over.
-fn values<'a>(line: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+pub(super) fn values<'a>(line: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
     memmem::find_iter(line, key).filter_map(move |at| {
         let rest = line[at + key.len()..].trim_ascii_start();
         Some(rest.strip_prefix(b":")?.trim_ascii_start())
@@ -55,7 +55,12 @@ pub(super) fn folder(line: &[u8]) -> Option<String> {
 
 /// Whether a key at this place is one of the outermost object's. The shorter side of the line is looked at.
 fn is_at_top(line: &[u8], at: usize) -> bool {
-    if at <= line.len() / 2 { braces(&line[..at]) == 1 } else { braces(&line[at..]) == -1 }
+    let is_cut = line.trim_ascii_end().last() != Some(&b'}');
+    if is_cut || at <= line.len() / 2 {
+        braces(&line[..at]) == 1
+    } else {
+        braces(&line[at..]) == -1
+    }
 }
 
 /// How many braces are opened and not closed, those in strings left out.
