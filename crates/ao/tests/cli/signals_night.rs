@@ -248,10 +248,11 @@ fn a_report_counts_sessions() {
     let root = sessions.root();
     sessions.claude("a.jsonl", &session(&root, PNPM));
     sessions.claude("b.jsonl", &session(&root, "thanks"));
-    sessions.claude("c.jsonl", &session(std::path::Path::new("/elsewhere"), "thanks"));
+    sessions.claude("c.jsonl", &session(&root, "ok"));
+    sessions.claude("d.jsonl", &session(std::path::Path::new("/elsewhere"), "thanks"));
     sessions.codex("rollout-a.jsonl", "");
     sessions.gemini("a.json", "{\"messages\":[]}");
     sessions.spend(&[]);
     let report = sessions.night.markdown();
-    assert!(report.contains(", 3 transcripts, "), "{report}");
+    assert!(report.contains(", 4 transcripts, "), "{report}");
 }
