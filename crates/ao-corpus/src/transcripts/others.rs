@@ -26,11 +26,15 @@ const OWN_LISTS: [&str; 29] = [
     "forward", "from now on", "convention", "conventions", "remarks", "feedback",
 ];
 
+/// A turn with more of them was not written by hand.
+const COLONS_MAX: usize = 16;
+
 /// What the person says, up to where somebody else speaks.
 pub(super) fn without_others(own: &str) -> &str {
     let mut start = 0;
+    let mut colons = 0;
     for line in own.split_inclusive('\n') {
-        if let Some(at) = handed_on(line) {
+        if let Some(at) = handed_on(line, &mut colons) {
             return own[..start + at].trim_end();
         }
         start += line.len();
@@ -39,7 +43,7 @@ pub(super) fn without_others(own: &str) -> &str {
 }
 
 /// Where in a line the sentence begins that hands on what follows.
-fn handed_on(line: &str) -> Option<usize> {
+fn handed_on(line: &str, colons: &mut usize) -> Option<usize> {
     let mut is_code = false;
     let mut sentence = 0;
     let mut letters = line.char_indices().peekable();
@@ -50,7 +54,8 @@ fn handed_on(line: &str) -> Option<usize> {
             '.' | '!' | '?' if is_apart && !is_code => sentence = at + 1,
             ':' if is_apart && !is_code => {
                 let is_last = line[at + 1..].trim().is_empty();
-                if is_lead(&line[sentence..at].to_lowercase(), is_last) {
+                *colons += 1;
+                if *colons > COLONS_MAX || is_lead(&line[sentence..at].to_lowercase(), is_last) {
                     return Some(sentence);
                 }
             }

@@ -99,17 +99,14 @@ fn plain(text: &str) -> String {
             _ => &['\u{201d}', '\u{201c}', '"'],
         };
         if open == '\'' {
-            match single(plain.chars().next_back(), inner) {
-                Some(end) => {
-                    // A name in quotes is a name, and several words are somebody's.
-                    let is_name = !inner[..end].contains(char::is_whitespace);
-                    plain.push_str(if is_name { "x" } else { "\u{ab}\u{bb}" });
-                    rest = &inner[end + 1..];
-                }
-                None => {
-                    plain.push('\'');
-                    rest = inner;
-                }
+            if let Some(end) = single(plain.chars().next_back(), inner) {
+                // A name in quotes is a name, and several words are somebody's.
+                let is_name = !inner[..end].contains(char::is_whitespace);
+                plain.push_str(if is_name { "x" } else { "\u{ab}\u{bb}" });
+                rest = &inner[end + 1..];
+            } else {
+                plain.push('\'');
+                rest = inner;
             }
             continue;
         }

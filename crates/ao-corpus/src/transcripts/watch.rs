@@ -41,6 +41,7 @@ pub(super) struct Scene<'a> {
 
 /// What is remembered of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Watch {
     pub(super) session: Option<String>,
     /// Whether the session has gone to another folder than this repository's.

@@ -204,8 +204,7 @@ fn a_lesson_is_not_from_tomorrow() {
     sessions.claude("a.jsonl", &text);
     let note = "- Run `make seed` before the e2e tests, otherwise the login page is empty\n";
     let path = sessions.claude("memory/MEMORY.md", note);
-    let later =
-        std::time::SystemTime::now() + std::time::Duration::from_secs(4 * 365 * 24 * 60 * 60);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_hours(4 * 365 * 24);
     fs::File::options().write(true).open(path).unwrap().set_modified(later).unwrap();
     let old = session(&sessions.root(), "no, use tabs in Makefiles instead of spaces");
     sessions.claude("b.jsonl", &old);

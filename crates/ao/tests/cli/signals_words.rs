@@ -140,7 +140,8 @@ pub(crate) fn codex(payload: &Value, said: &[(&str, &str)]) -> String {
             "type": "response_item", "timestamp": "2026-03-02T10:00:00Z",
             "payload": { "type": "message", "role": role, "content": content },
         });
-        text += &format!("{item}\n");
+        text += &item.to_string();
+        text.push('\n');
     }
     text
 }
