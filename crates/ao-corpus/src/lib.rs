@@ -59,6 +59,7 @@ pub use logs::{Logs, Mention, Outcome};
 pub use own_work::{OWN_SOURCE, is_own_work};
 pub use past::Past;
 pub use secrets::looks_secret;
+pub use spoken::tells_secret;
 pub use taken::{Ledger, LedgerError};
 pub use tree::Tree;
 pub use whereabouts::Whereabouts;

@@ -28,6 +28,12 @@ pub enum LedgerError {
     /// Without it nothing may be taken: it might be taken twice.
     #[error("the ledger {path} {why}")]
     Unreadable { path: String, why: String },
+    /// The same: what the line says was taken would be taken again.
+    #[error(
+        "the ledger {path}:{line} cannot be read: {why}; put the line right, or take it out, and what it tells of \
+         may be taken again"
+    )]
+    BadLine { path: String, line: usize, why: String },
 }
 
 #[derive(Debug, Clone, Default)]
@@ -36,7 +42,7 @@ pub struct Ledger {
     taken: HashMap<(TakenFrom, String), String>,
     /// The patterns that were compiled, in the order of the files.
     patterns: Vec<Taken>,
-    /// The files as they are, malformed lines and all.
+    /// The files as they are.
     files: BTreeMap<String, Vec<u8>>,
     fresh: BTreeMap<String, Vec<Taken>>,
 }
@@ -73,23 +79,31 @@ impl Ledger {
         for file in listed.found.iter().filter(|file| is_ledger(&file.path)) {
             let path = file.path.clone();
             match read(file)? {
-                Ok(bytes) => ledger.add_file(path, bytes.unwrap_or_default()),
+                Ok(bytes) => ledger.add_file(path, bytes.unwrap_or_default())?,
                 Err(why) => return Err(LedgerError::Unreadable { path, why }),
             }
         }
         Ok(ledger)
     }
 
-    fn add_file(&mut self, path: String, bytes: Vec<u8>) {
-        // A line that cannot be read stays in the file and says nothing.
-        let lines = bytes.split(|byte| *byte == b'\n');
-        for taken in lines.filter_map(|line| serde_json::from_slice::<Taken>(line).ok()) {
+    fn add_file(&mut self, path: String, bytes: Vec<u8>) -> Result<(), LedgerError> {
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let bad = |error: serde_json::Error| LedgerError::BadLine {
+                path: path.clone(),
+                line: at + 1,
+                why: error.to_string(),
+            };
+            let taken: Taken = serde_json::from_slice(line).map_err(bad)?;
             if taken.from == TakenFrom::Patterns {
                 self.patterns.push(taken.clone());
             }
             self.taken.insert((taken.from, taken.key), taken.entry);
         }
         self.files.insert(path, bytes);
+        Ok(())
     }
 
     /// The entry that this went into, if it was taken.

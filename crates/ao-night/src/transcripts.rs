@@ -1,13 +1,12 @@
 //! The transcripts of coding agents, as a night reads them: once, before its first iteration is thought out.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ao_contract::NightTranscripts;
 use ao_corpus::transcripts::{self, Asked, MEMO, Memo, Own, Root, Taking};
-use ao_corpus::{Corpus, Ledger, looks_secret};
-use ao_vault::scan::without_keys;
+use ao_corpus::{Corpus, Ledger, looks_secret, tells_secret};
+use ao_vault::scan::has_key;
 use ao_vault::{Ansi, out, redactor};
 
 /// A night takes no more lessons; the rest is for the next one.
@@ -19,11 +18,13 @@ pub struct Transcripts {
     pub roots: Vec<Root>,
 }
 
-/// Whether a text seems to hold a secret: a value of the vault, or what looks like a key.
+/// Whether a text of a transcript may hold a secret: a value of the vault, what looks like a key, or what
+/// people say is one. A lesson that is dropped in error costs little, so every rule counts.
 pub fn is_secret(text: &str) -> bool {
     redactor().is_in(text.as_bytes())
         || looks_secret(text).is_some()
-        || matches!(without_keys(text), Cow::Owned(_))
+        || tells_secret(text)
+        || has_key(text)
 }
 
 /// Keeps what was read, for the next time.

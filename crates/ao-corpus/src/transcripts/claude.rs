@@ -1,9 +1,11 @@
 //! Sessions of Claude Code: a JSON object a line.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json::{contains, has, strings};
+use super::json::{contains, has, strings, values};
 use super::turn::{Event, Outcome, Turn};
 
 /// What Claude Code puts before the words of a person who refused.
@@ -11,24 +13,12 @@ const REFUSED: &str = "the user said:";
 /// What it says where the person said nothing.
 const REFUSED_PLAIN: &str = "doesn't want to proceed";
 
-/// The folder that a line was written in.
-pub(super) fn folder(line: &[u8]) -> Option<String> {
-    let plain = strings(line, b"\"cwd\"").next().map(str::to_owned);
-    plain.or_else(|| {
-        if !contains(line, b"\"cwd\"") {
-            return None;
-        }
-        let value: Value = serde_json::from_slice(line).ok()?;
-        Some(value.get("cwd")?.as_str()?.to_owned())
-    })
-}
-
 /// Whether the line can say anything at all; looked at before it is parsed.
 fn is_talk(line: &[u8]) -> bool {
     let is_user = has(line, b"\"type\"", b"\"user\"");
     let is_agent = !is_user && has(line, b"\"type\"", b"\"assistant\"");
     if !is_user && !is_agent {
-        return false;
+        return is_queued(line);
     }
     // Side agents are told what to do by the agent, not by a person.
     let is_aside = has(line, b"\"isSidechain\"", b"true")
@@ -37,6 +27,38 @@ fn is_talk(line: &[u8]) -> bool {
     let is_thought =
         is_agent && !contains(line, b"\"tool_use\"") && !has(line, b"\"type\"", b"\"text\"");
     !is_aside && !is_thought
+}
+
+/// What a person types while the agent works waits in a queue.
+fn is_queued(line: &[u8]) -> bool {
+    has(line, b"\"type\"", b"\"queue-operation\"") && has(line, b"\"operation\"", b"\"enqueue\"")
+}
+
+/// Whether a message has words of its own beside what tools gave back, in which there may be texts, too.
+fn has_words(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        message: Message<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        content: Vec<Block<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+    }
+    // Of a file that was read it is said that it is a text.
+    let is_block =
+        |rest: &[u8]| rest.starts_with(b"\"text\"") && !rest.starts_with(b"\"text\",\"file\"");
+    if !values(line, b"\"type\"").any(is_block) {
+        return false;
+    }
+    let parsed = serde_json::from_slice::<Line<'_>>(line);
+    parsed.is_ok_and(|line| line.message.content.iter().any(|block| block.kind == "text"))
 }
 
 /// What a line tells. `waits` knows which commands somebody waits for. The error says that the line is no
@@ -53,7 +75,8 @@ pub(super) fn turns(
             line.trim_ascii().first() == Some(&b'{') && line.trim_ascii().last() == Some(&b'}');
         return if is_object || line.trim_ascii().is_empty() { Ok(Vec::new()) } else { Err(()) };
     }
-    if contains(line, b"\"tool_result\"") && !has(line, b"\"is_error\"", b"true") {
+    let is_result = contains(line, b"\"tool_result\"") && !has(line, b"\"is_error\"", b"true");
+    if is_result && !has_words(line) {
         let worked = |id: &str| Turn {
             line: number,
             at: timestamp(line),
@@ -66,10 +89,11 @@ pub(super) fn turns(
     if let Some(id) = value.get("sessionId").and_then(Value::as_str) {
         *session = Some(id.to_owned());
     }
-    let is_person = value["type"] == "user";
+    let is_queued = value["type"] == "queue-operation";
+    let is_person = value["type"] == "user" || is_queued;
     let at = value.get("timestamp").and_then(Value::as_str).map(str::to_owned);
     let turn = |event| Turn { line: number, at: at.clone(), event };
-    let content = &value["message"]["content"];
+    let content = if is_queued { &value["content"] } else { &value["message"]["content"] };
     if let Some(text) = content.as_str() {
         let text = text.to_owned();
         return Ok(vec![turn(if is_person { Event::Person(text) } else { Event::Agent(text) })]);
@@ -77,6 +101,10 @@ pub(super) fn turns(
     let mut events = Vec::new();
     let mut said = String::new();
     for block in content.as_array().into_iter().flatten() {
+        if let Some(text) = block.as_str() {
+            said.push_str(text);
+            said.push('\n');
+        }
         match block["type"].as_str() {
             Some("text") => {
                 said.push_str(block["text"].as_str().unwrap_or_default());
@@ -87,12 +115,12 @@ pub(super) fn turns(
             _ => {}
         }
     }
-    // What is said in a message comes before what is done in it.
-    let mut turns = Vec::new();
+    let mut turns: Vec<Turn> = events.into_iter().map(turn).collect();
     if !said.trim().is_empty() {
-        turns.push(turn(if is_person { Event::Person(said) } else { Event::Agent(said) }));
+        // An agent says what it does next; a person speaks when tools have given something back.
+        let at = if is_person { turns.len() } else { 0 };
+        turns.insert(at, turn(if is_person { Event::Person(said) } else { Event::Agent(said) }));
     }
-    turns.extend(events.into_iter().map(turn));
     Ok(turns)
 }
 

@@ -7,38 +7,55 @@ use super::claude::text_of;
 use super::json::{contains, has, strings};
 use super::turn::{Event, Outcome, Turn};
 
-/// The folder that a line says the session is in.
-pub(super) fn folder(line: &[u8]) -> Option<String> {
-    let is_said =
-        has(line, b"\"type\"", b"\"session_meta\"") || has(line, b"\"type\"", b"\"turn_context\"");
-    if is_said {
-        let plain = strings(line, b"\"cwd\"").next().map(str::to_owned);
-        return plain.or_else(|| {
-            let value: Value = serde_json::from_slice(line).ok()?;
-            Some(value["payload"]["cwd"].as_str()?.to_owned())
-        });
+const CONTEXT: (&str, &str) = ("<environment_context>", "</environment_context>");
+
+/// What the program itself writes down of a session.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Meta {
+    pub(super) folder: Option<String>,
+    pub(super) session: Option<String>,
+    /// Another agent began it, and speaks in a person's place.
+    pub(super) is_aside: bool,
+}
+
+pub(super) fn meta(line: &[u8]) -> Option<Meta> {
+    let has_kind = |kind: &[u8]| has(line, b"\"type\"", kind);
+    if !has_kind(b"\"session_meta\"") && !has_kind(b"\"turn_context\"") {
+        return None;
     }
-    // Older files tell the model, and nobody else.
+    let value: Value = serde_json::from_slice(line).ok()?;
+    let (kind, payload) = (value["type"].as_str()?, &value["payload"]);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let is_session = kind == "session_meta";
+    if !is_session && kind != "turn_context" {
+        return None;
+    }
+    let is_aside = payload["source"].get("subagent").is_some()
+        || payload["source"] == "subagent"
+        || payload["thread_source"] == "subagent";
+    Some(Meta {
+        folder: text(&payload["cwd"]),
+        session: text(&payload["id"]).filter(|_| is_session),
+        is_aside: is_session && is_aside,
+    })
+}
+
+/// The folder that the model is told. Older files say it nowhere else; a person who pastes such a block says
+/// more than that.
+pub(super) fn told_folder(line: &[u8]) -> Option<String> {
     if !contains(line, b"environment_context") {
         return None;
     }
     let value: Value = serde_json::from_slice(line).ok()?;
     let item = value.get("payload").unwrap_or(&value);
     let text = text_of(&item["content"]);
+    let text = text.trim().strip_prefix(CONTEXT.0)?.strip_suffix(CONTEXT.1)?;
     let tagged = text.split_once("<cwd>").and_then(|(_, rest)| rest.split_once("</cwd>"));
     let listed = || {
         let (_, rest) = text.split_once("Current working directory:")?;
         Some((rest.lines().next()?, ""))
     };
     tagged.or_else(listed).map(|(folder, _)| folder.trim().to_owned())
-}
-
-pub(super) fn session(line: &[u8]) -> Option<String> {
-    if !has(line, b"\"type\"", b"\"session_meta\"") {
-        return None;
-    }
-    let value: Value = serde_json::from_slice(line).ok()?;
-    Some(value["payload"]["id"].as_str()?.to_owned())
 }
 
 /// As [`super::claude::turns`].

@@ -77,7 +77,8 @@ pub(super) fn lessons(
             lessons.secret += 1;
             continue;
         }
-        add(LessonKind::Memory, Trust::Model, &Said { claim, title }, None, None, place, lessons);
+        let said = Said { claim, title, question: None };
+        add(LessonKind::Memory, Trust::Model, &said, None, None, place, lessons);
     }
 }
 

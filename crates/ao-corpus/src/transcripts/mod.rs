@@ -15,6 +15,7 @@ mod list;
 mod memo;
 mod memory;
 mod one;
+mod others;
 mod own_words;
 mod read;
 mod rules;

@@ -12,7 +12,9 @@ use super::memo::{Kept, Whose};
 use super::memory::{self, Scope};
 use super::watch::{Lessons, Scene, Watch};
 use super::whose::Own;
-use super::{FILE_BYTES_MAX, MEMORY_BYTES_MAX, OBJECT_BYTES_MAX, claude, codex, gemini, lines};
+use super::{
+    FILE_BYTES_MAX, MEMORY_BYTES_MAX, OBJECT_BYTES_MAX, claude, codex, gemini, json, lines,
+};
 
 /// Whose a session is has to be said within its first bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
@@ -48,12 +50,6 @@ pub(super) fn look(listed: &Listed, known: Option<&Kept>, around: Around<'_>) ->
             && kept.left.is_none()
     };
     let known = known.filter(is_grown);
-    // Whose a session is does not change.
-    if let Some(kept) =
-        known.filter(|kept| kept.whose == Whose::Elsewhere && listed.form == Form::Lines)
-    {
-        return Looked { kept: Kept { stamp: listed.stamp, ..kept.clone() }, bytes: 0 };
-    }
     if listed.is_own == Some(false) {
         return Looked { kept: fresh(listed, Whose::Elsewhere), bytes: 0 };
     }
@@ -126,14 +122,33 @@ fn ends_of(file: &mut File, read: u64) -> io::Result<(String, String)> {
     Ok((head, hash_of(file, read.saturating_sub(END_BYTES), read)?))
 }
 
+/// Whether what was read of a file still stands in it.
+fn begins_as(file: &mut File, kept: &Kept) -> bool {
+    ends_of(file, kept.read).is_ok_and(|(head, tail)| head == kept.head && tail == kept.tail)
+}
+
+/// Whether a session that was another repository's is still that one, though it may have gone on.
+pub(super) fn is_still_elsewhere(listed: &Listed, kept: &Kept) -> bool {
+    let is_same = || {
+        listed.stamp.inode == kept.stamp.inode
+            && listed.stamp.size >= kept.read
+            && open(listed, FILE_BYTES_MAX).is_ok_and(|mut file| begins_as(&mut file, kept))
+    };
+    kept.whose == Whose::Elsewhere
+        && listed.form == Form::Lines
+        && (listed.stamp == kept.stamp || is_same())
+}
+
 fn session(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Result<Looked, String> {
     let mut file = open(listed, FILE_BYTES_MAX)?;
     let failed = |error: io::Error| format!("cannot be read: {error}");
-    let is_known = |file: &mut File, kept: &Kept| {
-        let same = ends_of(file, kept.read).ok();
-        kept.whose == Whose::Own && same == Some((kept.head.clone(), kept.tail.clone()))
+    // Whose a session is does not change, unless it is another one by now.
+    let is_settled = |kept: &&Kept| match kept.whose {
+        Whose::Own => true,
+        Whose::Elsewhere => listed.is_own.is_none(),
+        Whose::Unsaid => false,
     };
-    let known = known.cloned().filter(|kept| is_known(&mut file, kept));
+    let known = known.filter(is_settled).filter(|kept| begins_as(&mut file, kept)).cloned();
     let mut kept = if let Some(kept) = known {
         Kept { stamp: listed.stamp, ..kept }
     } else if listed.is_own == Some(true) {
@@ -142,6 +157,8 @@ fn session(listed: &Listed, known: Option<&Kept>, around: Around<'_>) -> Result<
         fresh(listed, whose(&mut file, listed.maker, around.own).map_err(failed)?)
     };
     if kept.whose != Whose::Own {
+        kept.read = listed.stamp.size.min(END_BYTES);
+        (kept.head, kept.tail) = ends_of(&mut file, kept.read).map_err(failed)?;
         return Ok(Looked { kept, bytes: 0 });
     }
     let day = listed.stamp.day();
@@ -175,8 +192,11 @@ fn whose(file: &mut File, maker: Maker, own: &Own) -> io::Result<Whose> {
         |_, line| {
             if folder.is_none() {
                 folder = match maker {
-                    Maker::Claude => claude::folder(line),
-                    Maker::Codex => codex::folder(line),
+                    Maker::Claude => json::folder(line),
+                    Maker::Codex => match codex::meta(line) {
+                        Some(meta) => meta.folder,
+                        None => codex::told_folder(line),
+                    },
                     Maker::Gemini => None,
                 };
             }
@@ -198,29 +218,35 @@ fn follow(
     lessons: &mut Lessons,
     bad_lines: &mut u64,
 ) {
+    let mut session = watch.session.clone();
     let folder = match scene.maker {
-        Maker::Claude => claude::folder(line),
-        Maker::Codex => codex::folder(line),
+        Maker::Claude => json::folder(line),
+        Maker::Codex => match codex::meta(line) {
+            Some(meta) => {
+                watch.has_meta = true;
+                watch.is_aside |= meta.is_aside;
+                session = meta.session.or(session);
+                meta.folder
+            }
+            // What the program says of itself goes before what it tells the model.
+            None if watch.has_meta => None,
+            None => codex::told_folder(line),
+        },
         Maker::Gemini => None,
     };
-    if folder.is_some() {
-        watch.folder = folder;
+    if let Some(folder) = folder {
+        watch.is_away = !own.holds(&folder);
     }
-    if scene.maker == Maker::Codex
-        && let Some(id) = codex::session(line)
-    {
-        watch.session = Some(id);
-    }
-    if watch.folder.as_deref().is_some_and(|folder| !own.holds(folder)) {
+    if watch.is_away {
+        watch.name(session, scene.is_secret);
         return;
     }
-    let mut session = watch.session.clone();
     let turns = match scene.maker {
         Maker::Claude => claude::turns(number, line, |id| watch.waits_for(id), &mut session),
         Maker::Codex => codex::turns(number, line, |id| watch.waits_for(id)),
         Maker::Gemini => message(number, line, &mut session),
     };
-    watch.session = session;
+    watch.name(session, scene.is_secret);
     match turns {
         Ok(turns) => {
             for turn in turns {
@@ -253,7 +279,7 @@ fn object(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
     let scene = around.scene(listed, day.as_deref());
     let mut kept = fresh(listed, Whose::Own);
     let mut watch = Watch::default();
-    watch.session = session;
+    watch.name(session, scene.is_secret);
     for turn in turns {
         watch.see(turn, scene, &mut kept.lessons);
     }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use ao_contract::{Extra, LeftAlone, Lesson, TranscriptSource};
 
+use super::LESSONS_A_FILE_MAX;
 use super::list::{Form, List, Listed, Root, list};
 use super::memo::{Kept, Memo, Whose};
-use super::one::{Around, Looked, look};
+use super::one::{Around, Looked, is_still_elsewhere, look};
 use super::whose::Own;
 use crate::files::in_parallel;
 
@@ -90,7 +91,16 @@ fn source(
             let project =
                 Path::new(&note.folder).parent().map(|above| above.to_string_lossy().into_owned());
             let said = project.and_then(|project| beside.get(&project).copied());
-            note.is_own = Some(said.unwrap_or(is_own));
+            note.is_own = Some(match said {
+                Some(Beside { own: true, elsewhere: true }) => {
+                    let why = "is not taken: the sessions beside it are of several repositories, and it \
+                               does not say of which it is";
+                    left.push(alone(note.shown.clone(), why.to_owned()));
+                    false
+                }
+                Some(Beside { own, .. }) => own,
+                None => is_own,
+            });
         }
     }
     looked.extend(look_at(&notes, asked, memo));
@@ -104,6 +114,13 @@ fn source(
         if let Some(bytes) = read.filter(|_| kept.whose == Whose::Own) {
             source.read += 1;
             source.bytes += bytes;
+        }
+        if kept.lessons.more > 0 {
+            let why = format!(
+                "gave its first {LESSONS_A_FILE_MAX} lessons; {} more were not kept",
+                kept.lessons.more
+            );
+            left.push(alone(file.shown.clone(), why));
         }
         source.secret += kept.lessons.secret;
         source.bad_lines += kept.bad_lines;
@@ -144,14 +161,23 @@ fn is_as_it_was(file: &Listed, kept: &Kept) -> bool {
     kept.stamp == file.stamp && is_placed
 }
 
-/// Whether the sessions of a folder are this repository's, where they say so.
-fn by_project(sessions: &[Listed], looked: &[(Kept, Option<u64>)]) -> HashMap<String, bool> {
-    let mut beside: HashMap<String, bool> = HashMap::new();
-    for (file, (kept, _)) in sessions.iter().zip(looked) {
-        if kept.whose != Whose::Unsaid && kept.left.is_none() {
-            *beside.entry(file.folder.clone()).or_default() |= kept.whose == Whose::Own;
-        }
+/// Whose the sessions of a folder are, where they say so. Two paths can have one name there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    own: bool,
+    elsewhere: bool,
+}
+
+fn by_project(sessions: &[Listed], looked: &[(Kept, Option<u64>)]) -> HashMap<String, Beside> {
+    let mut beside: HashMap<String, Beside> = HashMap::new();
+    for (file, (kept, _)) in
+        sessions.iter().zip(looked).filter(|(_, (kept, _))| kept.left.is_none())
+    {
+        let said = beside.entry(file.folder.clone()).or_default();
+        said.own |= kept.whose == Whose::Own;
+        said.elsewhere |= kept.whose == Whose::Elsewhere;
     }
+    beside.retain(|_, said| said.own || said.elsewhere);
     beside
 }
 
@@ -183,18 +209,14 @@ fn sorted(mut lessons: Vec<Lesson>) -> Vec<Lesson> {
     lessons
 }
 
-/// A fingerprint of all that would be read: what the file system says of each file, with nothing opened.
-/// Files that are known to be of other repositories do not count.
+/// A fingerprint of all that would be read: what the file system says of each file. Files that are known to
+/// be of other repositories do not count; of those that have changed, the beginning is looked at.
 pub fn fingerprint(roots: &[Root], own: &Own, memo: &Memo) -> String {
     let mut all = BTreeMap::new();
     for root in roots {
         for file in list(root, own).files {
             let is_elsewhere = file.is_own == Some(false)
-                || memo.files.get(&file.shown).is_some_and(|kept| {
-                    kept.whose == Whose::Elsewhere
-                        && kept.stamp.inode == file.stamp.inode
-                        && file.form == Form::Lines
-                });
+                || memo.files.get(&file.shown).is_some_and(|kept| is_still_elsewhere(&file, kept));
             if !is_elsewhere {
                 all.insert(file.shown, file.stamp);
             }

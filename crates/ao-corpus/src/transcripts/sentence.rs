@@ -89,7 +89,7 @@ fn is_abbreviated(text: &str) -> bool {
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['`', '"', '\u{201c}', '\u{201e}']) {
+    while let Some(at) = rest.find(['`', '"', '\'', '\u{201c}', '\u{201e}']) {
         let open = rest[at..].chars().next().unwrap_or('`');
         plain.push_str(&rest[..at]);
         let inner = &rest[at + open.len_utf8()..];
@@ -98,6 +98,18 @@ fn plain(text: &str) -> String {
             '"' => &['"'],
             _ => &['\u{201d}', '\u{201c}', '"'],
         };
+        if open == '\'' {
+            if let Some(end) = single(plain.chars().next_back(), inner) {
+                // A name in quotes is a name, and several words are somebody's.
+                let is_name = !inner[..end].contains(char::is_whitespace);
+                plain.push_str(if is_name { "x" } else { "\u{ab}\u{bb}" });
+                rest = &inner[end + 1..];
+            } else {
+                plain.push('\'');
+                rest = inner;
+            }
+            continue;
+        }
         match inner.find(closes) {
             Some(end) => {
                 let close = inner[end..].chars().next().map_or(1, char::len_utf8);
@@ -109,6 +121,18 @@ fn plain(text: &str) -> String {
     }
     plain.push_str(rest);
     plain.to_lowercase().trim().to_owned()
+}
+
+/// Where a single quote ends that begins here, and is no apostrophe.
+fn single(before: Option<char>, inner: &str) -> Option<usize> {
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    if is_word(before) || !inner.starts_with(|c: char| !c.is_whitespace() && c != '\'') {
+        return None;
+    }
+    inner.match_indices('\'').map(|(at, _)| at).find(|at| {
+        let ends = !inner[..*at].ends_with(char::is_whitespace);
+        ends && !is_word(inner[at + 1..].chars().next())
+    })
 }
 
 /// Whether a text begins with one of these, as whole words; what follows then.
@@ -158,6 +182,11 @@ mod tests {
         assert_eq!(told("No. Use `a. b` in x.rs! Why?"), ["No.", "Use `a. b` in x.rs!", "Why?"]);
         assert_eq!(told("use e.g. tabs\n- and spaces"), ["use e.g. tabs", "and spaces"]);
         assert_eq!(sentences("Say \"no, never\" to `No`")[0].plain, "say \u{ab}\u{bb} to x");
+        assert_eq!(sentences("Write 'we don't use it' there")[0].plain, "write \u{ab}\u{bb} there");
+        assert_eq!(
+            sentences("don't use 'x-y', it's the users' one")[0].plain,
+            "don't use x, it's the users' one"
+        );
         assert_eq!(sentences("ok, so use tabs")[0].meant(), "use tabs");
         assert_eq!(sentences("good idea")[0].meant(), "good idea");
     }

@@ -70,12 +70,12 @@ pub fn take(
     mut ledger: Ledger,
     settings: &Settings<'_>,
 ) -> Taking {
-    let today = Whereabouts::of(corpus);
-    let mut names = Names::of(corpus, &today);
+    let whereabouts = Whereabouts::of(corpus);
+    let mut names = Names::of(corpus, &whereabouts);
     let known = known(corpus);
-    // People have time to look at what came in: it is as old as the newest thing that it came to.
-    let dates = told.lessons.iter().filter_map(|lesson| day(lesson.date.as_deref()?));
-    let newest = dates.chain(corpus.newest()).max();
+    // People have time to look at what came in. What a transcript says of its day counts for its entry alone,
+    // and not if that day is still to come.
+    let today = day(settings.now);
     let mut taking = Taking {
         edits: Vec::new(),
         sources: told.sources.clone(),
@@ -98,12 +98,13 @@ pub fn take(
             taking.skip(origin, "it cannot be written here".to_owned());
             continue;
         }
-        let date = lesson.date.as_deref().and_then(day).or_else(|| day(settings.now));
-        let Some(date) = date else {
+        let Some(today) = today else {
             taking.skip(origin, "no day is known for its name".to_owned());
             continue;
         };
-        let document = match draft(lesson, date, newest.unwrap_or(date)) {
+        let date = lesson.date.as_deref().and_then(day).map_or(today, |date| date.min(today));
+        let lesson = &Lesson { date: Some(date.to_string()), ..lesson.clone() };
+        let document = match draft(lesson, date, today) {
             Ok(document) => document,
             Err(why) => {
                 taking.skip(origin, why);
@@ -211,11 +212,10 @@ fn hashes(value: &Value, known: &mut BTreeSet<String>) {
     }
 }
 
-fn draft(lesson: &Lesson, date: Date, newest: Date) -> Result<Document, String> {
+/// What the agent had said before is left out: the entry would be found by it, and tell a model's words, or
+/// the very thing that was corrected, as its own.
+fn draft(lesson: &Lesson, date: Date, today: Date) -> Result<Document, String> {
     let mut body = format!("# {}\n\n{}\n", lesson.title, lesson.claim);
-    if let Some(context) = &lesson.context {
-        let _ = write!(body, "\n## Context\n\n{context}\n");
-    }
     let (kind, file, line) = (lesson.kind.name(), &lesson.file, lesson.line);
     let _ = write!(body, "\n## Source\n\nA {kind} in `{file}`, line {line}.\n");
     let empty = Document::parse(Form::Markdown, body.into_bytes())?;
@@ -223,7 +223,7 @@ fn draft(lesson: &Lesson, date: Date, newest: Date) -> Result<Document, String> 
     draft
         .set("type", "learning")
         .set("date", date.to_string())
-        .set(TAKEN_ON, newest.max(date).to_string())
+        .set(TAKEN_ON, today.to_string())
         .set("trust", lesson.trust.name())
         .set("source", lesson.place())
         .set("transcript_kind", lesson.kind.name())

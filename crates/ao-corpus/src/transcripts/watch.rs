@@ -7,6 +7,7 @@ use ao_contract::{Extra, Lesson, LessonKind, Maker, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::LESSONS_A_FILE_MAX;
+use super::others::without_others;
 use super::own_words::own_words;
 use super::rules::failures::Failures;
 use super::rules::{Before, Said, asks_for_a_choice, correction, decision};
@@ -22,6 +23,8 @@ const AGENT_BYTES_MAX: usize = 32 * 1024;
 /// Without one of these an agent tells of no decision.
 const DECIDING: [&str; 8] =
     ["ecide", "ecision", "chose", "opted", "picked", "settled", "go with", "going with"];
+/// Names of sessions are UUIDs, or not much longer.
+const SESSION_BYTES_MAX: usize = 64;
 /// A claim with fewer letters says nothing.
 const CLAIM_CHARS_MIN: usize = 12;
 
@@ -38,10 +41,15 @@ pub(super) struct Scene<'a> {
 
 /// What is remembered of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Watch {
     pub(super) session: Option<String>,
-    /// The folder that the session is in.
-    pub(super) folder: Option<String>,
+    /// Whether the session has gone to another folder than this repository's.
+    pub(super) is_away: bool,
+    /// Whether the program itself said where the session is.
+    pub(super) has_meta: bool,
+    /// Whether an agent speaks in a person's place.
+    pub(super) is_aside: bool,
     has_agent: bool,
     /// Whether the person had asked what should be.
     had_asked: bool,
@@ -59,6 +67,9 @@ pub(super) struct Lessons {
     pub(super) all: Vec<Lesson>,
     /// How many were dropped, because they seemed to hold a secret.
     pub(super) secret: u64,
+    /// How many were not kept, because the file had given so many.
+    #[serde(default)]
+    pub(super) more: u64,
 }
 
 impl Watch {
@@ -67,7 +78,9 @@ impl Watch {
         let fit = |text: &Option<String>| text.clone().filter(|text| !is_secret(text));
         Self {
             session: self.session.clone(),
-            folder: self.folder.clone(),
+            is_away: self.is_away,
+            has_meta: self.has_meta,
+            is_aside: self.is_aside,
             has_agent: self.has_agent,
             had_asked: self.had_asked,
             asked: fit(&self.asked),
@@ -75,6 +88,20 @@ impl Watch {
             ran: fit(&self.ran),
             failures: self.failures.without(is_secret),
         }
+    }
+
+    /// Takes over the session's name. Any program can write one: what may be a secret is left out, and what
+    /// looks like no name is told by its hash.
+    pub(super) fn name(&mut self, session: Option<String>, is_secret: &dyn Fn(&str) -> bool) {
+        if session == self.session {
+            return;
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        self.session = session.filter(|name| !is_secret(name)).map(|name| {
+            let is_name =
+                (1..=SESSION_BYTES_MAX).contains(&name.len()) && name.chars().all(is_part);
+            if is_name { name } else { blake3::hash(name.as_bytes()).to_hex()[..16].to_owned() }
+        });
     }
 
     pub(super) fn waits_for(&self, id: &str) -> bool {
@@ -85,6 +112,7 @@ impl Watch {
         let Turn { line, at, event } = turn;
         let place = Place { line, at: at.as_deref(), scene };
         match event {
+            Event::Person(_) | Event::Refusal(_) if self.is_aside => {}
             Event::Person(text) => self.hear(&text, false, place, lessons),
             Event::Refusal(text) => self.hear(&text, true, place, lessons),
             Event::Agent(text) => self.agent(text, place, lessons),
@@ -108,8 +136,12 @@ impl Watch {
 
     fn hear(&mut self, text: &str, is_refusal: bool, place: Place<'_>, lessons: &mut Lessons) {
         let Some(own) = own_words(text) else { return };
+        let own = without_others(&own);
+        if own.is_empty() {
+            return;
+        }
         // Of something that holds a secret not even a part is looked at.
-        let told = sentences(&own);
+        let told = sentences(own);
         let asked = self.said.as_deref().is_some_and(|said| said.trim_end().ends_with('?'));
         let before = Before {
             has_agent: self.has_agent,
@@ -146,7 +178,8 @@ impl Watch {
             }
         }
         self.had_asked = had_asked;
-        self.asked = Some(own).filter(|own| own.len() <= REMEMBERED_BYTES_MAX);
+        let is_short = own.len() <= REMEMBERED_BYTES_MAX;
+        self.asked = is_short.then(|| own.to_owned());
     }
 
     fn agent(&mut self, text: String, place: Place<'_>, lessons: &mut Lessons) {
@@ -222,7 +255,7 @@ pub(super) fn add(
 ) {
     let claim = quiet_text(&said.claim);
     let title = quiet(&said.title);
-    if claim.chars().count() < CLAIM_CHARS_MIN || lessons.all.len() >= LESSONS_A_FILE_MAX {
+    if claim.chars().count() < CLAIM_CHARS_MIN {
         return;
     }
     let is_secret = place.scene.is_secret;
@@ -230,8 +263,15 @@ pub(super) fn add(
         lessons.secret += 1;
         return;
     }
-    let key = key(kind, &claim);
+    // The same answer to another question is another lesson.
+    let question =
+        said.question.as_deref().map(|asked| format!(" (It was asked: \u{201c}{asked}\u{201d})"));
+    let key = key(kind, &quiet_text(&(claim.clone() + question.as_deref().unwrap_or_default())));
     if lessons.all.iter().any(|known| known.key == key) {
+        return;
+    }
+    if lessons.all.len() >= LESSONS_A_FILE_MAX {
+        lessons.more += 1;
         return;
     }
     let date = place.at.and_then(crate::document::day).map(|day| day.to_string());

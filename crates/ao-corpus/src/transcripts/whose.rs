@@ -47,14 +47,18 @@ impl Own {
     }
 
     fn looks_at(&self, folder: &Path) -> bool {
-        let is_plain = folder.is_absolute()
-            && folder.components().all(|part| !matches!(part, Component::ParentDir));
         let is_beneath = |folder: &Path| self.roots.iter().any(|root| folder.starts_with(root));
-        if is_plain && is_beneath(folder) {
-            return true;
+        if !folder.is_absolute() {
+            return false;
         }
-        // By another name, such as through a symlink.
-        folder.is_absolute() && folder.canonicalize().is_ok_and(|real| is_beneath(&real))
+        // Where it leads counts, not its name: a symlink may lead in, or out.
+        if let Ok(real) = folder.canonicalize() {
+            return is_beneath(&real);
+        }
+        // A folder that is gone was where what is left of its way leads.
+        let is_plain = folder.components().all(|part| !matches!(part, Component::ParentDir));
+        let left = folder.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        is_plain && left.is_some_and(|real| is_beneath(&real))
     }
 
     /// Whether a folder's name is what Claude Code makes of the repository's path.

@@ -54,7 +54,7 @@ pub(super) fn counts(record: &Extra) -> Vec<String> {
 fn count(key: &str, value: &Value) -> Vec<String> {
     let name = say::key(key);
     match value {
-        Value::Array(items) => vec![format!("{} {name}", items.len())],
+        Value::Array(items) => vec![format!("{} {name}", length(items))],
         Value::Object(map) => map
             .iter()
             .take(FIELDS_MAX)
@@ -70,6 +70,12 @@ fn count(key: &str, value: &Value) -> Vec<String> {
         Value::Bool(true) => vec![name],
         other => say::scalar(other).map(|told| format!("{name} {told}")).into_iter().collect(),
     }
+}
+
+/// How many there are. A list of sources counts what is ours in them.
+fn length(items: &[Value]) -> u64 {
+    let own = items.iter().map(|item| item.get("own").and_then(Value::as_u64)).sum::<Option<u64>>();
+    own.filter(|_| !items.is_empty()).unwrap_or(items.len() as u64)
 }
 
 fn of_list(key: &str, value: &Value) -> Vec<Line> {

@@ -20,7 +20,7 @@ use crate::secret::Secret;
 use expression::Expression;
 pub use files::{FILE_BYTES_MAX, Found, Unread, walk};
 pub(crate) use report::taken_out;
-pub use report::{value_without_keys, without_keys};
+pub use report::{has_key, value_without_keys, without_keys};
 use rules::{Allow, Rule, Rules, Seen};
 
 /// The rule of the vault's own values.

@@ -14,6 +14,21 @@ const PATH: &str = "report";
 /// The text without keys. Of the rules the general one is left out: it takes names of files for
 /// keys, of which reports are full.
 pub fn without_keys(text: &str) -> Cow<'_, str> {
+    let mut found = found_in(text);
+    found.retain(|finding| finding.rule != GENERIC);
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let rest = taken_out(text.as_bytes(), found);
+    Cow::Owned(String::from_utf8_lossy(&rest).into_owned())
+}
+
+/// Whether any rule finds a key, the general one too.
+pub fn has_key(text: &str) -> bool {
+    !found_in(text).is_empty()
+}
+
+fn found_in(text: &str) -> Vec<Finding> {
     static RULES: OnceLock<Scanner> = OnceLock::new();
     let rules = RULES.get_or_init(|| {
         Scanner::new(&[]).unwrap_or_else(|_| unreachable!("the rules are part of this program"))
@@ -22,12 +37,7 @@ pub fn without_keys(text: &str) -> Cow<'_, str> {
     for text in [text.as_bytes(), &loosened(text)] {
         rules.by_rules(PATH, text, &mut found);
     }
-    found.retain(|finding| finding.rule != GENERIC);
-    if found.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let rest = taken_out(text.as_bytes(), found);
-    Cow::Owned(String::from_utf8_lossy(&rest).into_owned())
+    found
 }
 
 /// The same length, with blanks for what stands behind a word in a sentence: the rules are made for

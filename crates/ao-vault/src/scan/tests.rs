@@ -44,6 +44,26 @@ fn secrets_are_found_by_place_and_rule() {
     assert!(!format!("{found:?}").contains("1Ab2Cd3"), "{found:?}");
 }
 
+/// Written by nights, and committed by people whose hook asks these rules.
+#[test]
+fn the_hash_of_a_ledger_line_is_no_key() {
+    let line = |key: &str, rest: &str| {
+        format!(
+            "{{\"key\":\"{key}\",\"from\":\"transcripts\",\"entry\":\"knowledge/pending/a.md\"{rest}}}\n"
+        )
+    };
+    let ledger = ".agents/knowledge/taken/transcripts-2026-11.jsonl";
+    let hash = "fc54b3498e896bc815a748c4221c93c6";
+    assert_eq!(found("a.jsonl", &line(hash, "")), ["generic-api-key"]);
+    assert!(found(ledger, &line(hash, "")).is_empty());
+    assert_eq!(found(ledger, &line(hash, &format!(",\"x\":\"{}\"", github()))), ["github-pat"]);
+    assert_eq!(
+        found(ledger, &line(hash, &format!(",\"api_key\":\"{hash}\""))),
+        ["generic-api-key"]
+    );
+    assert_eq!(found(ledger, &line("9wCZ7Uw9xfogoEmvnEN5N1aE", "")), ["generic-api-key"]);
+}
+
 #[test]
 fn what_the_rules_allow_is_allowed() {
     let aws = |tail: &str| format!("key: AKIA{tail}\n");

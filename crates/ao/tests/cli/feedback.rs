@@ -253,16 +253,37 @@ fn malformed_lines_survive_and_are_named() {
     let expected = [1, 4, 5, 6].map(|line| format!("ao/citations.jsonl:{line}"));
     assert_eq!(unused, expected);
     assert_eq!(repo.read("ao/citations.jsonl"), bad, "the log is somebody else's");
-    // The ledger is JSON lines and nothing else; a line that cannot be read stays in it.
+    // The ledger is JSON lines and nothing else.
     let path = "knowledge/taken/citations-2026-04.jsonl";
     let ledger = repo.read(path);
     assert!(ledger.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{ledger}");
     repo.run(&["schema", "taken", "--check", repo.agents().join(path).to_str().unwrap()]).expect(0);
-    repo.write(path, &format!("{ledger}odd line"));
+}
+
+/// What a line that cannot be read says was taken would be taken again.
+// proves: LOOP-24
+#[test]
+fn a_ledger_line_that_cannot_be_read_stops_everything() {
+    let repo = TestRepo::new();
+    log(&repo, "citations", &[cite("a.md", "applied", 1)]);
+    close(&repo);
+    let path = "knowledge/taken/citations-2026-04.jsonl";
+    let ledger = repo.read(path);
     log(&repo, "citations", &[cite("a.md", "applied", 1), cite("b.md", "applied", 2)]);
+    let damaged = [format!("{ledger}odd line"), ledger.replace("\"key\"", "\"kex\"")];
+    for (text, line) in damaged.iter().zip([2, 1]) {
+        repo.write(path, text);
+        for command in [&["flywheel", "close-loop"][..], &["signals"]] {
+            let failed = repo.run(command).expect(6);
+            assert!(failed.stderr.contains(&format!("{path}:{line} cannot be read")), "{failed}");
+            assert!(failed.stderr.contains("take it out"), "{failed}");
+        }
+        assert_eq!(&repo.read(path), text);
+    }
+    // Fields that nobody knows, and empty lines, can be read.
+    repo.write(path, &format!("\n{}", ledger.replacen('{', "{\"later\":1,", 1)));
     assert_eq!(close(&repo)["rewards"], 1);
-    let now = repo.read(path);
-    assert!(now.starts_with(&format!("{ledger}odd line\n{{")), "{now}");
+    assert!(repo.read(path).starts_with("\n{\"later\":1,"));
 }
 
 #[test]

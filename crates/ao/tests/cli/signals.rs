@@ -114,7 +114,6 @@ fn a_correction_becomes_a_pending_learning_with_its_place_once() {
         "source_session: s-1\n",
         "~/.claude/projects/-repo/a.jsonl:3",
         "Use `pnpm add` here because the lockfile is pnpm-lock.yaml.",
-        "The agent had said: “I installed it.”",
         "line 3",
     ] {
         assert!(text.contains(part), "{part}: {text}");

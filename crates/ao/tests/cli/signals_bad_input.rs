@@ -183,6 +183,23 @@ fn what_an_agent_says_at_length_is_not_remembered() {
     assert!(fs::metadata(cache).unwrap().len() < 10_000);
 }
 
+/// A file gives so many lessons, and says that it had more.
+#[test]
+fn what_one_file_has_too_much_of_is_told() {
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    let mut text = line(&root, "assistant", &json!([{ "type": "text", "text": "Done." }]));
+    for number in 0..503 {
+        let said = format!("no, use port {number} in conf/{number}.toml instead of the default");
+        text += &line(&root, "user", &json!(said));
+    }
+    sessions.claude("a.jsonl", &text);
+    let told = sessions.signals(&["--dry-run"]);
+    assert_eq!(told["sources"][0]["lessons"], 500, "{}", told["sources"]);
+    let left = told["sources"][0]["left"].to_string();
+    assert!(left.contains("a.jsonl") && left.contains("3 more were not kept"), "{left}");
+}
+
 #[test]
 fn a_cache_that_is_damaged_is_read_over() {
     let sessions = Sessions::new();

@@ -169,7 +169,12 @@ fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
     let again = sessions.spend(&["--full"]);
     assert_eq!(again["iterations"][0]["reduce"]["edits"], 0, "{again:#}");
     assert!(tree == sessions.night.repo.tree());
-    // Days later they are judged like any other.
+    // Days later they are judged like any other: here they were taken days ago.
+    for path in &taken {
+        let text = sessions.night.repo.read(path);
+        let (before, rest) = text.split_once("taken_on: ").unwrap();
+        sessions.night.repo.write(path, &format!("{before}taken_on: 2026-03-10{}", &rest[10..]));
+    }
     let later = crate::night::learning(7).replacen("date: 2026-03", "date: 2026-04", 1);
     sessions.night.repo.write("learnings/2026-04-08-later.md", &later);
     let planned = plan(&sessions);
@@ -194,4 +199,65 @@ fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
     assert_eq!(sessions.pending(), Vec::<String>::new(), "{summary:#}");
     let vouched = learned("npm-run").unwrap();
     assert!(vouched.contains("trust: user\n") && vouched.contains("b.jsonl:4"), "{vouched}");
+}
+
+/// A day that is still to come is no day of a session, and what came in today waits from today on.
+// proves: LOOP-24
+#[test]
+fn a_lesson_is_not_from_tomorrow() {
+    let sessions = Sessions::new();
+    let text = session(&sessions.root(), PNPM).replace("2026-03-01T", "2036-03-01T");
+    sessions.claude("a.jsonl", &text);
+    let note = "- Run `make seed` before the e2e tests, otherwise the login page is empty\n";
+    let path = sessions.claude("memory/MEMORY.md", note);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_hours(4 * 365 * 24);
+    fs::File::options().write(true).open(path).unwrap().set_modified(later).unwrap();
+    let old = session(&sessions.root(), "no, use tabs in Makefiles instead of spaces");
+    sessions.claude("b.jsonl", &old);
+    let planned = plan(&sessions);
+    let summary = sessions.spend(&[]);
+    assert_eq!(planned["edits"], summary["iterations"][0]["reduce"]["changes"]);
+    let ledger = sessions.night.repo.tree().into_keys().find(|path| path.contains("taken/trans"));
+    let ledger = sessions.night.repo.read(&ledger.unwrap());
+    let line: Value = serde_json::from_str(ledger.lines().next().unwrap()).unwrap();
+    let today = &line["at"].as_str().unwrap()[..10];
+    let pending = sessions.pending();
+    assert_eq!(pending.len(), 3, "{pending:?}");
+    for path in &pending {
+        let text = sessions.night.repo.read(path);
+        let date = if text.contains("Makefiles") { "2026-03-01" } else { today };
+        assert!(text.contains(&format!("\ndate: {date}\n")), "{text}");
+        assert!(text.contains(&format!("\ntaken_on: {today}\n")), "{text}");
+        assert!(path.contains(date), "{path}");
+    }
+    let tree = sessions.night.repo.tree();
+    let again = sessions.spend(&["--full"]);
+    assert_eq!(again["iterations"][0]["reduce"]["edits"], 0, "{again:#}");
+    assert!(tree == sessions.night.repo.tree());
+}
+
+/// Who takes lessons can commit what was written of them: the hash of a ledger line is no key.
+#[test]
+fn what_a_night_writes_down_is_no_secret() {
+    let sessions = Sessions::new();
+    sessions.claude("a.jsonl", &many(&sessions, 9));
+    sessions.spend(&[]);
+    let written = sessions.night.repo.agents().join("knowledge");
+    sessions.run(&["vault", "scan", written.to_str().unwrap()]).expect(0);
+}
+
+/// How many sessions there are is said, not how many programs made them.
+#[test]
+fn a_report_counts_sessions() {
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    sessions.claude("a.jsonl", &session(&root, PNPM));
+    sessions.claude("b.jsonl", &session(&root, "thanks"));
+    sessions.claude("c.jsonl", &session(&root, "ok"));
+    sessions.claude("d.jsonl", &session(std::path::Path::new("/elsewhere"), "thanks"));
+    sessions.codex("rollout-a.jsonl", "");
+    sessions.gemini("a.json", "{\"messages\":[]}");
+    sessions.spend(&[]);
+    let report = sessions.night.markdown();
+    assert!(report.contains(", 4 transcripts, "), "{report}");
 }

@@ -1,8 +1,13 @@
 //! Whose word a line of a transcript is.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::signals::{PNPM, Sessions, line, session};
+use crate::signals_words::codex;
 
 /// The session with a mark on the line that a person would have said.
 fn marked(sessions: &Sessions, key: &str, value: bool) -> String {
@@ -60,4 +65,98 @@ fn the_output_of_a_tool_corrects_nobody() {
         &result(true).replace(&json!(PNPM).to_string(), &json!(refused).to_string()),
     );
     assert_eq!(found(&sessions), 1);
+}
+
+/// Only the folder that the line itself names counts: a tool's answer may name any.
+// proves: LOOP-24
+#[test]
+fn a_folder_that_a_tool_names_is_not_the_sessions() {
+    let other = Path::new("/elsewhere");
+    let nested = |folder: &Path, inner: &Path, what: &str| -> String {
+        let said = format!("no, use {what} here instead of npm");
+        let lines = session(folder, &said);
+        let marked = |text: &str| {
+            let value: Value = serde_json::from_str(text).unwrap();
+            // Before the line's own, as in real files.
+            let inner = json!({ "cwd": inner });
+            format!("{{\"toolUseResult\":{inner},{}\n", &value.to_string()[1..])
+        };
+        lines.lines().map(marked).collect()
+    };
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    sessions.claude("own.jsonl", &nested(&root, other, "pnpm"));
+    sessions.claude("other.jsonl", &nested(other, &root, "bun"));
+    // A line that names none is where the one before it was.
+    let unsaid = |text: String| text.replace(&format!("\"cwd\":{},", json!(other)), "");
+    sessions
+        .claude("late.jsonl", &(session(&root, "thanks") + &unsaid(nested(other, other, "yarn"))));
+    // What a person pastes names no folder.
+    let pasted = "why is this? <environment_context>\n<cwd>/elsewhere</cwd></environment_context>";
+    let whole = "<environment_context>\n<cwd>/elsewhere</cwd></environment_context>";
+    for (name, pasted) in [("rollout-a.jsonl", pasted), ("rollout-b.jsonl", whole)] {
+        let said = format!("no, use {} instead of pip in ci/{name}", "uv");
+        let meta = json!({ "id": "c-1", "cwd": root, "git": { "cwd": "/elsewhere" } });
+        sessions.codex(
+            name,
+            &codex(&meta, &[("user", pasted), ("assistant", "Done."), ("user", &said)]),
+        );
+    }
+    let told = sessions.signals(&["--dry-run"]);
+    let all = told["taken"].as_array().unwrap().iter();
+    let mut titles: Vec<&str> = all.map(|one| one["lesson"]["title"].as_str().unwrap()).collect();
+    titles.sort_unstable();
+    let expected = [
+        "Use pnpm here instead of npm",
+        "Use uv instead of pip in ci/rollout-a.jsonl",
+        "Use uv instead of pip in ci/rollout-b.jsonl",
+        "Use yarn here instead of npm",
+    ];
+    assert_eq!(titles, expected, "{told:#}");
+}
+
+/// Where a folder leads counts, not its name.
+#[test]
+fn a_symlink_that_leads_out_leads_out() {
+    let sessions = Sessions::new();
+    let root = sessions.root();
+    let outside = sessions.night.aside.path().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, root.join("out")).unwrap();
+    sessions.claude("a.jsonl", &session(&root.join("out"), PNPM));
+    sessions.claude("b.jsonl", &session(&root.join("out/gone"), PNPM));
+    assert_eq!(found(&sessions), 0);
+    sessions.claude("c.jsonl", &session(&root.join("gone"), PNPM));
+    assert_eq!(found(&sessions), 1);
+}
+
+/// A session of another repository is not read again, unless there is another one in its place.
+#[test]
+fn what_takes_the_place_of_anothers_session_is_read() {
+    let sessions = Sessions::new();
+    let path = sessions.claude("a.jsonl", &session(Path::new("/elsewhere"), PNPM));
+    let before = fs::metadata(&path).unwrap().ino();
+    sessions.spend(&[]);
+    sessions.spend(&[]);
+    // The same file, longer than before.
+    let own = session(&sessions.root(), PNPM) + &session(&sessions.root(), "thanks");
+    fs::write(&path, own).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().ino(), before);
+    sessions.spend(&[]);
+    assert_eq!(sessions.pending().len(), 1);
+}
+
+/// `/a-b` and `/a/b` have one name among the projects: a note there is somebody's, and nobody knows whose.
+#[test]
+fn notes_between_two_repositories_are_nobodys() {
+    let sessions = Sessions::new();
+    let note = "- Run `make seed` before the e2e tests, otherwise the login page is empty\n";
+    sessions.claude("memory/MEMORY.md", note);
+    sessions.claude("own.jsonl", &session(&sessions.root(), "thanks"));
+    assert_eq!(found(&sessions), 1);
+    sessions.claude("other.jsonl", &session(Path::new("/elsewhere"), "thanks"));
+    let told = sessions.signals(&["--dry-run"]);
+    assert_eq!(told["taken"].as_array().unwrap().len(), 0, "{told:#}");
+    let left = told["sources"][0]["left"].to_string();
+    assert!(left.contains("MEMORY.md") && left.contains("several repositories"), "{left}");
 }

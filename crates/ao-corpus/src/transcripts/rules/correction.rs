@@ -293,7 +293,7 @@ fn complaint(sentences: &[Sentence<'_>], at: usize) -> Said {
         || after(next.meant(), &MEANT).is_some();
     if is_right && !said.claim.contains(next.text) {
         let right = told(sentences, at + 1, offset(next, next.meant()));
-        return Said { claim: format!("{} {}", right.claim, said.claim), title: right.title };
+        return Said { claim: format!("{} {}", right.claim, said.claim), ..right };
     }
     said
 }

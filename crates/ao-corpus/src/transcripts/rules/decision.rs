@@ -1,7 +1,5 @@
 //! Decisions: what is to be from now on, and who said so.
 
-use std::fmt::Write as _;
-
 use super::super::sentence::{Sentence, after, has_any, words};
 use super::{Before, Said, is_hedged, offset, told};
 
@@ -130,8 +128,7 @@ fn chosen(sentences: &[Sentence<'_>], before: Before<'_>) -> Option<Said> {
         return None;
     }
     let mut said = told(sentences, 0, offset(first, first.meant()));
-    let question = super::super::sentence::cut(question.text, QUESTION_CHARS_MAX);
-    let _ = write!(said.claim, " (It was asked: \u{201c}{question}\u{201d})");
+    said.question = Some(super::super::sentence::cut(question.text, QUESTION_CHARS_MAX));
     Some(said)
 }
 

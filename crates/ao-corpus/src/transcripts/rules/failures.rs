@@ -156,7 +156,7 @@ impl Failures {
             "Run `{command}`: `{}` fails with \u{201c}{}\u{201d}.",
             failed.command, failed.error
         );
-        Some((LessonKind::Command, Said { claim, title }))
+        Some((LessonKind::Command, Said { claim, title, question: None }))
     }
 }
 
@@ -172,7 +172,7 @@ fn fixed(failed: &Failed) -> Option<Said> {
     let claim = format!(
         "`{command}` failed {times} times with \u{201c}{error}\u{201d}; it worked after a change to {edits}."
     );
-    Some(Said { claim, title })
+    Some(Said { claim, title, question: None })
 }
 
 /// On one line, without the way to the folder.

@@ -19,6 +19,8 @@ pub(super) struct Said {
     /// The words of the one who said it.
     pub(super) claim: String,
     pub(super) title: String,
+    /// What the agent had asked, where it is answered. These are not the words of the one who answers.
+    pub(super) question: Option<String>,
 }
 
 /// What was going on when a person spoke.
@@ -142,7 +144,7 @@ fn told(sentences: &[Sentence<'_>], at: usize, from: usize) -> Said {
         claim.push(' ');
         claim.push_str(next.text);
     }
-    Said { claim: super::sentence::cut(&claim, CLAIM_CHARS_MAX), title }
+    Said { claim: super::sentence::cut(&claim, CLAIM_CHARS_MAX), title, question: None }
 }
 
 /// Without signs before it, and with a capital letter.
