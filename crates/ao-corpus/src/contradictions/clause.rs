@@ -152,7 +152,8 @@ impl<'a> Statement<'a> {
         }
         let (dimension, factor) = own.flatten().or(behind).unwrap_or((Dimension::Count, 1.0));
         let (bound, is_strict) = bound(tokens, at);
-        let quantity = Quantity { value: value * factor, dimension, bound, factor };
+        let quantity =
+            Quantity { value: value * factor, dimension, bound, factor, is_strict: false };
         let quantity = if is_strict { quantity.strict() } else { quantity };
         let end = behind.and(next).unwrap_or(token).raw;
         let place = |word: &str| word.as_ptr() as usize - self.sentence.as_ptr() as usize;

@@ -54,7 +54,7 @@ impl Difference {
 /// How the values of two statements stand to each other.
 enum Values<'a> {
     Same,
-    Conflict(&'a str, &'a str),
+    Conflict((&'a Quantity, &'a str), (&'a Quantity, &'a str)),
     /// Not of one kind, or not equally many.
     Apart,
 }
@@ -84,16 +84,15 @@ fn apart<'s, 'a>(one: &'s Statement<'a>, other: &Statement) -> Vec<&'s Content<'
     one.content.iter().filter(|content| !is_there(content)).collect()
 }
 
-fn values<'a>(ours: &Statement<'a>, theirs: &Statement<'a>) -> Values<'a> {
+fn values<'a>(ours: &'a Statement, theirs: &'a Statement) -> Values<'a> {
     if ours.values.len() != theirs.values.len() {
         return Values::Apart;
     }
     let mut found = Values::Same;
     for ((one, our_text), (two, their_text)) in ours.values.iter().zip(&theirs.values) {
-        let (one, two): (&Quantity, &Quantity) = (one, two);
         if one.conflicts(two) {
             if matches!(found, Values::Same) {
-                found = Values::Conflict(our_text, their_text);
+                found = Values::Conflict((one, our_text), (two, their_text));
             }
         } else if !one.agrees(two) {
             return Values::Apart;
@@ -115,7 +114,14 @@ fn whole(
         _ => return None,
     };
     match (values, is_turned, order) {
-        (Values::Conflict(one, two), false, None) => Some(Difference::of(Kind::Value, *one, *two)),
+        (Values::Conflict((one, our_text), (two, their_text)), false, None) => {
+            // Of the same number, what is said of it is what differs.
+            let is_same = our_text.eq_ignore_ascii_case(their_text);
+            let told = |quantity: &Quantity, text: &str| {
+                if is_same { quantity.told(text) } else { text.to_owned() }
+            };
+            Some(Difference::of(Kind::Value, told(one, our_text), told(two, their_text)))
+        }
         (Values::Same, true, None) => {
             Some(Difference::of(Kind::Denied, stand(ours, theirs), stand(theirs, ours)))
         }

@@ -26,6 +26,8 @@ pub(super) struct Quantity {
     pub(super) bound: Bound,
     /// How many of the smallest the unit is that it was written in.
     pub(super) factor: f64,
+    /// The bound leaves out the value itself.
+    pub(super) is_strict: bool,
 }
 
 /// A month has no fixed number of days, and a gigabyte is a thousand megabytes to some: values in different units
@@ -157,7 +159,20 @@ impl Quantity {
             Bound::AtMost => self.value - step,
             Bound::Exact | Bound::About => self.value,
         };
-        Self { value, ..self }
+        Self { value, is_strict: true, ..self }
+    }
+
+    /// The number as it is written, with what is said of it.
+    pub(super) fn told(&self, text: &str) -> String {
+        let bound = match (self.bound, self.is_strict) {
+            (Bound::AtMost, false) => "at most ",
+            (Bound::AtMost, true) => "less than ",
+            (Bound::AtLeast, false) => "at least ",
+            (Bound::AtLeast, true) => "more than ",
+            (Bound::About, _) => "about ",
+            (Bound::Exact, _) => "",
+        };
+        format!("{bound}{text}")
     }
 
     /// Whether they say the same.
@@ -173,7 +188,7 @@ mod tests {
     fn of(text: &str, bound: Bound) -> Quantity {
         let (value, suffix) = number(text).unwrap();
         let (dimension, factor) = unit(suffix).unwrap_or((Dimension::Count, 1.0));
-        Quantity { value: value * factor, dimension, bound, factor }
+        Quantity { value: value * factor, dimension, bound, factor, is_strict: false }
     }
 
     #[test]
@@ -211,6 +226,7 @@ mod tests {
         let (more, most) = (of("3", Bound::AtLeast).strict(), of("3", Bound::AtMost));
         assert!(more.conflicts(&most) && most.conflicts(&more) && !more.conflicts(&exact("3")));
         assert!(!of("3", Bound::AtLeast).conflicts(&most));
+        assert_eq!((more.told("3"), most.told("3")), ("more than 3".into(), "at most 3".into()));
         assert!(number("v2").is_none() && number("1234567890123").is_none());
         assert_eq!(spelled("two"), Some(2.0));
     }

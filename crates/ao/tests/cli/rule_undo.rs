@@ -74,7 +74,9 @@ fn a_ruling_is_taken_back_whole_or_not_at_all() {
         let before = knowledge(repo);
         let mut arguments = vec!["--json", "tree", "undo", "r1", "--grace", "0s"];
         arguments.extend(only.then_some("--only"));
-        let done = repo.run(&arguments).expect(0).json();
+        let done = repo.run(&arguments).expect(0);
+        assert!(done.stderr.contains(&format!("ao rule {card} --withdraw")), "{done}");
+        let done = done.json();
         let paths: Vec<&str> = done["conflicts"]
             .as_array()
             .unwrap()

@@ -1,7 +1,8 @@
 //! `ao tree undo`
 
 use ao_contract::Exit;
-use ao_tree::UndoScope;
+use ao_corpus::contradictions::RULINGS;
+use ao_tree::{UndoPlan, UndoScope, shown};
 
 use super::apply::CommitArguments;
 use super::outcome;
@@ -10,6 +11,9 @@ use crate::config::Limits;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::{Repo, Writer};
+
+/// So many rulings are named; the answer has all that stays.
+const NAMED_MAX: usize = 5;
 
 /// Take back a commit and all after it; what people changed since stays
 #[derive(Debug, clap::Args)]
@@ -54,6 +58,7 @@ pub(crate) fn take_back(
     if global.dry_run {
         let (door, _readers) = repo.read()?;
         let plan = door.plan_undo(id, scope)?;
+        tell_rulings(&plan, printer);
         let conflicts: Vec<_> = plan.stays().collect();
         let preview = door.preview_undo(&plan)?;
         return Ok(outcome::preview(command, &preview, &conflicts, printer));
@@ -61,9 +66,22 @@ pub(crate) fn take_back(
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
     let plan = writer.door.plan_undo(id, scope)?;
+    tell_rulings(&plan, printer);
     let why = format!("undo of {}", plan.undo_of.join(", "));
     let request = commit.request(&writer, limits, why)?;
     let done = writer.door.undo(plan, request)?;
     let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report(command, &writer, &done, &expired, global, printer))
+}
+
+/// An undo goes by bytes; a withdrawal knows a mark by what it says.
+fn tell_rulings(plan: &UndoPlan, printer: &Printer) {
+    let card = |path: &str| {
+        let name = path.strip_prefix(RULINGS)?.strip_prefix('/')?.strip_suffix(".json")?;
+        Some(shown(name))
+    };
+    for card in plan.stays().filter_map(|stay| card(&stay.path)).take(NAMED_MAX) {
+        printer
+            .note(&format!("The ruling {card} stays: `ao rule {card} --withdraw` takes it back."));
+    }
 }
