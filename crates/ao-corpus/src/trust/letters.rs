@@ -31,9 +31,22 @@ pub(super) enum Script {
 /// Whose letter it is.
 pub(super) fn script(c: char) -> Script {
     match c {
-        'a'..='z' | 'A'..='Z' | '\u{00C0}'..='\u{024F}' | '\u{1E00}'..='\u{1EFF}' => Script::Latin,
-        // Languages are written with these.
-        'ə' | 'ɛ' | 'ɔ' | 'ɓ' | 'ɗ' | 'ɖ' | 'ɣ' | 'ɲ' | 'ʋ' | 'ɨ' | 'ʉ' => Script::Latin,
+        // Languages are written with those that have no range.
+        'a'..='z'
+        | 'A'..='Z'
+        | '\u{00C0}'..='\u{024F}'
+        | '\u{1E00}'..='\u{1EFF}'
+        | 'ə'
+        | 'ɛ'
+        | 'ɔ'
+        | 'ɓ'
+        | 'ɗ'
+        | 'ɖ'
+        | 'ɣ'
+        | 'ɲ'
+        | 'ʋ'
+        | 'ɨ'
+        | 'ʉ' => Script::Latin,
         '\u{0250}'..='\u{02AF}'
         | '\u{0370}'..='\u{058F}'
         | '\u{10A0}'..='\u{10FF}'

@@ -108,14 +108,17 @@ impl View {
     /// As [`View::plain`], with the lines of a paragraph as one: where a line ends says nothing.
     pub(super) fn flowing(original: &str) -> Self {
         let mut view = Self::plain(original);
+        let mut line = 0;
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', view.text.as_bytes()).collect();
         for end in ends {
-            let next = original[view.original(end)..].trim_start_matches(['\n', ' ', '\t']);
-            let between = &original[view.original(end)..original.len() - next.len()];
-            let is_item = next.starts_with(|c: char| "-+*#>|".contains(c) || c.is_ascii_digit());
-            if between.matches('\n').count() == 1 && !is_item && !next.is_empty() {
+            let is_text = |line: &str| !line.trim().is_empty();
+            let next = original[view.original(end)..].split('\n').nth(1).unwrap_or_default();
+            let starts = next.trim_start().chars().next();
+            let is_item = starts.is_some_and(|c| "-+*#>|".contains(c) || c.is_ascii_digit());
+            if is_text(&view.text[line..end]) && is_text(next) && !is_item {
                 view.text.replace_range(end..=end, " ");
             }
+            line = end + 1;
         }
         view
     }
