@@ -57,6 +57,7 @@ fn what_others_said_is_no_persons_word() {
         "fix the typo in README: 'we never use `make install`, we use x-install'",
         "The linter says: never use `make install`, use `x-install` instead",
         "I got this mail:\n\nno, use `x-install` instead of `make install`",
+        "from our chat\n[10:31] Ann: no, use `x-install` instead of `make install`\n[10:32] Bob: sure",
         "write 'no, never use make install' into the header of conf/db.toml",
     ] {
         let sessions = Sessions::new();
