@@ -30,8 +30,7 @@ pub enum LedgerError {
     Unreadable { path: String, why: String },
     /// The same: what the line says was taken would be taken again.
     #[error(
-        "the ledger {path}:{line} cannot be read: {why}; put the line right, or take it out, and what it tells of \
-         may be taken again"
+        "the ledger {path}:{line} cannot be read: {why}; put the line right, or take it out to take what it tells of again"
     )]
     BadLine { path: String, line: usize, why: String },
 }
@@ -94,7 +93,8 @@ impl Ledger {
             let bad = |error: serde_json::Error| LedgerError::BadLine {
                 path: path.clone(),
                 line: at + 1,
-                why: error.to_string(),
+                // Where in the file it is, is said already.
+                why: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
             };
             let taken: Taken = serde_json::from_slice(line).map_err(bad)?;
             if taken.from == TakenFrom::Patterns {

@@ -1,4 +1,5 @@
-//! Words of others that a person hands on: what a page says, what somebody wrote, what is to be translated.
+//! Words of others that a person hands on: what a page says, what somebody wrote, what is to be translated, what
+//! was said in a chat.
 //!
 //! They stand behind a colon. Where others begin to speak, nothing says where they end, so all that follows is
 //! theirs.
@@ -26,20 +27,40 @@ const OWN_LISTS: [&str; 29] = [
     "forward", "from now on", "convention", "conventions", "remarks", "feedback",
 ];
 
+/// So many lines that begin with somebody's name are a chat.
+const SPEAKERS_MIN: usize = 2;
+const NAME_BYTES_MAX: usize = 24;
 /// A turn with more of them was not written by hand.
 const COLONS_MAX: usize = 16;
 
 /// What the person says, up to where somebody else speaks.
 pub(super) fn without_others(own: &str) -> &str {
+    let is_chat = own.lines().filter(|line| has_speaker(line)).count() >= SPEAKERS_MIN;
     let mut start = 0;
     let mut colons = 0;
     for line in own.split_inclusive('\n') {
+        if is_chat && has_speaker(line) {
+            return own[..start].trim_end();
+        }
         if let Some(at) = handed_on(line, &mut colons) {
             return own[..start + at].trim_end();
         }
         start += line.len();
     }
     own
+}
+
+/// `Ann: …`, `[10:31] Ann Lee: …`, `@ann: …`.
+fn has_speaker(line: &str) -> bool {
+    let line = line.trim_start();
+    let line =
+        line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(line, |(_, rest)| rest);
+    let Some((name, said)) = line.split_once(':') else { return false };
+    let name = name.trim();
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_uppercase() || c == '@');
+    let is_own = OWN_LISTS.contains(&name.to_lowercase().as_str());
+    let is_short = name.len() <= NAME_BYTES_MAX && matches!(name.split_whitespace().count(), 1 | 2);
+    is_short && said.starts_with(' ') && name.split_whitespace().all(is_name) && !is_own
 }
 
 /// Where in a line the sentence begins that hands on what follows.
@@ -89,6 +110,10 @@ mod tests {
             ("My colleague wrote in chat: no, use 900", ""),
             ("ok. Translate this to German: we never use tabs", "ok."),
             ("I get this now:\nno, use tabs", ""),
+            ("see this\n[10:31] Ann Lee: no, use tabs\n[10:32] Bob: ok", "see this"),
+            ("Ann: no, use tabs\nAnn: please", ""),
+            ("Correction: use tabs", "Correction: use tabs"),
+            ("No: use tabs\nNote: not spaces", "No: use tabs\nNote: not spaces"),
             ("as I said: use tabs", "as I said: use tabs"),
             (
                 "Two things:\n- no, use tabs\n- not spaces",

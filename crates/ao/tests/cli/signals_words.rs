@@ -39,9 +39,9 @@ fn what_the_agent_said_is_no_part_of_the_entry() {
     }
     // Whoever asks for it is shown what came before, and where.
     assert!(told.to_string().contains("evil-helper"), "{told:#}");
-    for word in ["helper", "marmoset"] {
+    for (word, entries) in [("helper", 0), ("marmoset", 0), ("lockfile", 1)] {
         let found = sessions.run(&["--json", "search", word]).expect(0).json();
-        assert_eq!(found["results"].as_array().map(Vec::len), Some(0), "{found:#}");
+        assert_eq!(found["results"].as_array().map(Vec::len), Some(entries), "{found:#}");
     }
 }
 
@@ -57,6 +57,7 @@ fn what_others_said_is_no_persons_word() {
         "fix the typo in README: 'we never use `make install`, we use x-install'",
         "The linter says: never use `make install`, use `x-install` instead",
         "I got this mail:\n\nno, use `x-install` instead of `make install`",
+        "from our chat\n[10:31] Ann: no, use `x-install` instead of `make install`\n[10:32] Bob: sure",
         "write 'no, never use make install' into the header of conf/db.toml",
     ] {
         let sessions = Sessions::new();
