@@ -3,31 +3,24 @@
 
 mod line;
 mod page;
+mod told;
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use ao_contract::{
-    BriefLine, BriefSource, Contradiction, ContradictionSide, Extra, Finite, KnowledgeBrief,
-    SchemaVersion,
-};
+use ao_contract::{BriefLine, BriefSource, Extra, Finite, KnowledgeBrief, SchemaVersion};
 
 use crate::contradictions::{Cards, Disputes, Rulings};
 use crate::corpus::{Corpus, Entry};
 use crate::files::read_one;
 use crate::index::{Place, Question};
 use crate::lookup::{TOKEN_BYTES, tokens};
-use crate::passage::matched;
 use crate::patterns::is_weakened;
 use crate::search::search_promoted;
 use crate::trust::{Vouches, warned};
 use line::lines_of;
 use page::Page;
-
-/// So many disputes are listed; the others are counted.
-const DISPUTED_MAX: usize = 20;
-/// The title of an entry is cut here where a dispute names it.
-const TITLE_CHARS_MAX: usize = 200;
+use told::{Told, asked_about};
 
 /// Makes a brief of at most `tokens_max` tokens out of the best `entries`.
 pub fn brief(
@@ -63,16 +56,11 @@ pub fn brief(
         found.iter().map(|(entry, _)| lines_of(entry, &question, &disputes)).collect();
     let asked = asked_about(&question, &found, &disputes);
     let all = entries.iter().flatten();
-    page.fill(&entries, page.reserve(&cards(all, &asked, &disputes)), |_| true);
-    let mut told = cards(page.lines().iter(), &asked, &disputes);
+    page.fill(&entries, page.reserve(&Told::of(all, &asked, &disputes)), |_| true);
+    let told = Told::of(page.lines().iter(), &asked, &disputes);
     page.disputed(&told);
     // What the disputes left is for lines, unless they would bring another dispute.
-    page.fill(&entries, 0, |line| {
-        let card = line.disputed.as_ref();
-        card.is_none_or(|id| told.iter().any(|card| card.id == *id))
-    });
-    let more = told.len().checked_sub(DISPUTED_MAX).filter(|more| *more > 0);
-    told.truncate(DISPUTED_MAX);
+    page.fill(&entries, 0, |line| line.disputed.as_ref().is_none_or(|id| told.has(id)));
     let lines = page.lines();
     let quoted: BTreeSet<String> =
         lines.iter().flat_map(|line| crate::words::stems(&line.text)).collect();
@@ -98,8 +86,8 @@ pub fn brief(
         tokens: tokens(&markdown) as u64,
         sources: found.iter().filter_map(source).collect(),
         lines,
-        disputed: told,
-        disputed_more: more.map(|more| more as u64),
+        disputed_more: Some(told.more as u64).filter(|more| *more > 0),
+        disputed: told.cards,
         missing,
         unquoted,
         markdown,
@@ -114,42 +102,6 @@ fn whole(place: &Place, found: &[(Entry, f64)]) -> std::io::Result<Corpus> {
     }
     let folders: Vec<&str> = place.folders.iter().map(String::as_str).collect();
     Corpus::read(&place.agents, &folders)
-}
-
-/// The cards of what was found that have a word of the goal in what is disputed.
-fn asked_about<'d>(
-    question: &Question,
-    found: &[(Entry, f64)],
-    disputes: &'d Disputes<'_>,
-) -> Vec<&'d Contradiction> {
-    let stems: BTreeSet<&str> = question.stems().collect();
-    let has_word = |side: &ContradictionSide| !matched(&side.quote, &stems).is_empty();
-    let of_found = found.iter().flat_map(|(entry, _)| disputes.with(&entry.path));
-    let mut cards: Vec<&Contradiction> =
-        of_found.filter(|card| has_word(&card.a) || has_word(&card.b)).collect();
-    cards.sort_by(|one, other| one.id.cmp(&other.id));
-    cards.dedup_by(|one, other| one.id == other.id);
-    cards
-}
-
-/// The cards that these lines name, in their order, then the others; each with where its sides stand.
-fn cards<'a>(
-    lines: impl Iterator<Item = &'a BriefLine>,
-    asked: &[&Contradiction],
-    disputes: &Disputes<'_>,
-) -> Vec<Contradiction> {
-    let named = lines.filter_map(|line| disputes.card(line.disputed.as_ref()?));
-    let mut seen = BTreeSet::new();
-    let each = named.chain(asked.iter().copied()).filter(|card| seen.insert(card.id.clone()));
-    let placed = |card: &Contradiction| {
-        let mut card = card.clone();
-        for side in [&mut card.a, &mut card.b] {
-            side.line = disputes.line_of(side);
-            side.title = side.title.chars().take(TITLE_CHARS_MAX).collect();
-        }
-        card
-    };
-    each.map(placed).collect()
 }
 
 /// The words of a goal whose stems are so, each once and as it was written.

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use ao_contract::{BriefLine, Contradiction, ContradictionSide};
 
+use super::told::Told;
 use crate::lookup::{asked, one_line};
 use crate::patterns::WEAKENED;
 
@@ -59,24 +60,24 @@ impl Page {
     }
 
     /// What lines have to leave for disputes: room for all of them, or for a part of the page.
-    pub(super) fn reserve(&self, cards: &[Contradiction]) -> usize {
-        if cards.is_empty() {
+    pub(super) fn reserve(&self, disputes: &Told) -> usize {
+        if disputes.cards.is_empty() {
             return 0;
         }
-        let all = cards.iter().map(|card| dispute(card).len() + 1).sum::<usize>();
-        let least = DISPUTED_ONLY.len() + cards.len().to_string().len() + 2;
+        let all = disputes.cards.iter().map(|card| dispute(card).len() + 1).sum::<usize>();
+        let least = DISPUTED_ONLY.len() + disputes.count().to_string().len() + 2;
         (DISPUTED.len() + all + 1).min(self.room / ASIDE_PARTS).max(least)
     }
 
     /// What is not agreed on, both sides; those that there is no room for are counted.
-    pub(super) fn disputed(&mut self, cards: &[Contradiction]) {
-        if cards.is_empty() {
+    pub(super) fn disputed(&mut self, disputes: &Told) {
+        if disputes.cards.is_empty() {
             return;
         }
         let more = |left: usize| format!("- {left} more\n");
         let mut told = DISPUTED.to_owned();
-        let mut left = cards.len();
-        for card in cards {
+        let mut left = disputes.count();
+        for card in &disputes.cards {
             let line = dispute(card);
             // The line that counts the rest has its place before any of them is told.
             let rest = if left > 1 { more(left - 1).len() } else { 0 };
@@ -87,7 +88,7 @@ impl Page {
             told.push('\n');
             left -= 1;
         }
-        if left == cards.len() {
+        if left == disputes.count() {
             told = format!("{DISPUTED_ONLY}{left}");
         } else if left > 0 {
             told.push_str(&more(left));
