@@ -413,7 +413,7 @@ fn dressed_in_another_way_each_is_still_seen() {
 fn no_honest_text_is_held() {
     let repo = TestRepo::new();
     let honest = fs::read_to_string(place().join("honest.txt")).unwrap();
-    let mut count = 1;
+    let (mut count, mut own_count) = (1, 0);
     for (number, line) in honest.lines().enumerate() {
         let text = format!(
             "---\ndate: 2026-02-01\nsource_session: s-{number}\n---\n# Learning: case {number}\n\n{line}\n"
@@ -430,7 +430,8 @@ fn no_honest_text_is_held() {
             let text = text.replacen("maturity: established", "maturity: provisional", 1);
             let name = file.file_name().unwrap().to_str().unwrap();
             repo.write(&format!("knowledge/pending/own-{folder}-{name}"), &text);
-            count += 1;
+            // Their number grows; the page tells of the others.
+            own_count += 1;
         }
     }
     let generated = fs::read_to_string(place().join("generated.txt")).unwrap();
@@ -444,8 +445,8 @@ fn no_honest_text_is_held() {
     }
     let held: Vec<String> =
         waiting(&repo).iter().map(|held| format!("{}: {}", held["path"], held["signs"])).collect();
-    println!("{} of {count} honest texts are held", held.len());
-    assert!(held.is_empty(), "{} of {count}:\n{}", held.len(), held.join("\n"));
+    println!("{} of {count} honest texts and {own_count} of our own are held", held.len());
+    assert!(own_count > 30 && held.is_empty(), "{}:\n{}", held.len(), held.join("\n"));
     assert!(in_the_docs(&format!("Of {count} honest texts")), "the page says another number");
 }
 

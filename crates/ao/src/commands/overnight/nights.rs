@@ -108,10 +108,12 @@ pub(super) fn find(
     };
     let is_asked = |line: &&HistoryLine| line.id == asked;
     let is_of_run = |line: &&HistoryLine| run_of(&line.id) == Some(asked);
-    let found = history.iter().find(is_asked).or_else(|| match end {
+    // A run first: a commit of the same second has the same name.
+    let found = match end {
         End::First => history.iter().find(is_of_run),
         End::Last => history.iter().rfind(is_of_run),
-    });
+    };
+    let found = found.or_else(|| history.iter().find(is_asked));
     match found {
         Some(line) if run_of(&line.id).is_some() => {
             let report_dir = config::report_dir(&repo.root).ok();
