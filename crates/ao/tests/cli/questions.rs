@@ -148,7 +148,7 @@ fn a_night_says_what_was_gained() {
 
 /// A text without the times in it.
 fn timeless(text: &str) -> String {
-    let is_time = |word: &&str| word.len() >= 20 && word.contains("T") && word.contains("Z");
+    let is_time = |word: &&str| word.len() >= 20 && word.contains('T') && word.contains('Z');
     text.split([' ', '\n', '"']).filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -167,7 +167,9 @@ fn questions_change_no_edit_and_no_measure() {
         tree.retain(|path, _| {
             ["learnings/", "patterns/", "knowledge/"].iter().any(|part| path.starts_with(part))
         });
-        tree.values_mut().for_each(|text| *text = timeless(text));
+        for text in tree.values_mut() {
+            *text = timeless(text);
+        }
         let summary = night.summary();
         let fitness = |key: &str| {
             let all = summary["iterations"].as_array().unwrap();
