@@ -5,6 +5,8 @@
 
 mod acts;
 mod codes;
+mod dress;
+mod escapes;
 mod hidden;
 mod joined;
 mod letters;

@@ -5,11 +5,12 @@ use std::ops::Range;
 use ao_contract::{Extra, Sign};
 use serde_json::Value;
 
+use super::dress::Dress;
 use super::hidden::{hidden, visible};
 use super::joined::sentences;
 use super::packed::{Inner, unpacked};
 use super::rules::{Kind, acts, phrases, shapes};
-use super::view::{Dress, View};
+use super::view::View;
 use crate::corpus::{self, Entry};
 use crate::document::Form;
 

@@ -9,61 +9,17 @@ use std::str::CharIndices;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::dress::{Dress, markup};
+use super::escapes::{decoded, is_written_break};
 use super::letters::{drawn, is_east_asian, is_mark, is_unseen, lookalike};
 
-/// The name of a tag has no more letters than this, a whole tag and an entity or escape no more bytes.
+/// The name of a tag has no more letters than this.
 const NAME_BYTES_MAX: usize = 9;
-const TAG_BYTES_MAX: usize = 200;
-const ESCAPE_BYTES_MAX: usize = 12;
-/// A word that goes on in capitals so often is several.
-const HUMPS_MIN: usize = 3;
 /// Tags that break no word.
 const INLINE: [&str; 14] = [
     "b", "i", "em", "strong", "u", "s", "span", "sup", "sub", "mark", "code", "wbr", "font",
     "small",
 ];
-
-/// Tags that end a word; every other one can stand within one, and is not seen.
-const BLOCKS: [&str; 20] = [
-    "br", "p", "div", "td", "th", "tr", "li", "ul", "ol", "hr", "table", "h1", "h2", "h3", "h4",
-    "h5", "h6", "dd", "dt", "pre",
-];
-
-/// What the words of a text can be dressed in beside what every view takes off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dress {
-    None,
-    /// Comments and tags of every kind stand within the words.
-    Markup,
-    /// Digits stand for letters, with `1` for an i.
-    DigitsI,
-    /// The same, with `1` for an l.
-    DigitsL,
-    /// The ends of lines are written as escapes.
-    Breaks,
-    /// Words are joined, and each begins with a capital.
-    Humps,
-}
-
-impl Dress {
-    /// Those that a text can be in.
-    pub(super) fn of(text: &str) -> Vec<Self> {
-        let mut found = vec![Self::None];
-        if text.match_indices('<').any(|(at, _)| markup(&text[at..]).is_some()) {
-            found.push(Self::Markup);
-        }
-        if has_mixed_words(text) {
-            found.extend([Self::DigitsI, Self::DigitsL]);
-        }
-        if ["\\n", "\\t", "\\r"].iter().any(|escape| text.contains(escape)) {
-            found.push(Self::Breaks);
-        }
-        if has_humps(text) {
-            found.push(Self::Humps);
-        }
-        found
-    }
-}
 
 #[derive(Debug, Default)]
 pub(super) struct View {
@@ -269,31 +225,6 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a word of the text has letters and digits that could stand for letters.
-fn has_mixed_words(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '@' | '$');
-    text.split(|c| !is_part(c)).any(|word| {
-        let letters = word.chars().filter(char::is_ascii_alphabetic).count();
-        let signs = word.len() - letters;
-        // Hashes have other digits, too, and more of them.
-        let is_letters = |c: char| c.is_ascii_alphabetic() || "013457@$".contains(c);
-        signs > 0 && letters > 1 && signs <= letters + 1 && word.chars().all(is_letters)
-    })
-}
-
-/// Whether several words are written as one, each with a capital.
-fn has_humps(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphabetic()).any(|word| {
-        let pairs = word.as_bytes().windows(2);
-        let is_hump = |pair: &&[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
-        pairs.filter(is_hump).count() >= HUMPS_MIN
-    })
-}
-
-fn is_written_break(rest: &str) -> bool {
-    matches!(rest.as_bytes(), [b'\\', b'n' | b't' | b'r', ..])
-}
-
 fn skip_to(chars: &mut CharIndices<'_>, end: usize) {
     while chars.offset() < end && chars.next().is_some() {}
 }
@@ -303,77 +234,6 @@ fn inline_tag(rest: &str) -> Option<usize> {
     let name = rest[1..end].trim_start_matches('/').trim_end_matches(['/', ' ']);
     let is_inline = INLINE.iter().any(|inline| inline.eq_ignore_ascii_case(name));
     is_inline.then_some(end + 1)
-}
-
-/// A comment or a tag of any kind: whether it ends a word, and how long it is.
-fn markup(rest: &str) -> Option<(bool, usize)> {
-    if rest.starts_with("<!--") {
-        return Some((false, rest.find("-->").map_or(rest.len(), |end| end + 3)));
-    }
-    let inner = rest.strip_prefix('<')?;
-    let name = inner.strip_prefix('/').unwrap_or(inner);
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return None;
-    }
-    let end = rest.bytes().take(TAG_BYTES_MAX).skip(1).position(|byte| matches!(byte, b'<' | b'>'));
-    let end = end.map(|end| end + 1).filter(|end| rest.as_bytes()[*end] == b'>')?;
-    let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
-    let is_end = BLOCKS.iter().any(|block| block.eq_ignore_ascii_case(name));
-    Some((is_end, end + 1))
-}
-
-/// A letter that is written as an entity or an escape, and how many bytes that takes.
-fn decoded(text: &str, at: usize, c: char) -> Option<(char, usize)> {
-    let rest = &text[at..];
-    let within = |end: usize| rest.is_char_boundary(end).then(|| &rest[..end]);
-    match c {
-        '&' => {
-            // A number needs nothing at its end.
-            let is_digit =
-                |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'#' | b'x' | b'X');
-            let length = rest.bytes().skip(1).take(ESCAPE_BYTES_MAX).take_while(is_digit).count();
-            let end = rest.bytes().take(ESCAPE_BYTES_MAX).position(|byte| byte == b';');
-            let Some(end) = end else {
-                return numbered(&rest[1..=length]).map(|c| (c, length + 1));
-            };
-            let name = &rest[1..end];
-            let letter = match name {
-                "nbsp" | "ensp" | "emsp" => ' ',
-                "shy" | "zwj" | "zwnj" => '\u{00AD}',
-                _ => numbered(name)?,
-            };
-            Some((letter, end + 1))
-        }
-        '%' => {
-            let hex = within(3)?.get(1..)?;
-            let byte = u8::from_str_radix(hex, 16).ok().filter(u8::is_ascii_graphic);
-            byte.or((hex == "20").then_some(b' ')).map(|byte| (char::from(byte), 3))
-        }
-        '\\' => {
-            let kind = rest.as_bytes().get(1)?;
-            let (hex, length) = match kind {
-                b'x' => (within(4)?.get(2..)?, 4),
-                b'u' if rest.as_bytes().get(2) == Some(&b'{') => {
-                    let end = rest.bytes().take(ESCAPE_BYTES_MAX).position(|byte| byte == b'}')?;
-                    (rest.get(3..end)?, end + 1)
-                }
-                b'u' => (within(6)?.get(2..)?, 6),
-                _ => return None,
-            };
-            Some((char::from_u32(u32::from_str_radix(hex, 16).ok()?)?, length))
-        }
-        _ => None,
-    }
-}
-
-/// The letter of an entity that is a number: `#105` or `#x69`.
-fn numbered(name: &str) -> Option<char> {
-    let number = name.strip_prefix('#')?;
-    let number = match number.strip_prefix(['x', 'X']) {
-        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    char::from_u32(number)
 }
 
 #[cfg(test)]
@@ -415,9 +275,6 @@ mod tests {
         ] {
             assert_eq!(View::words(text, dress).text, " ignore all ", "{text}");
         }
-        let vec = "Vec<u8> of IgnoreAllPreviousRules\\n";
-        assert_eq!(Dress::of(vec), [Dress::None, Dress::Markup, Dress::Breaks, Dress::Humps]);
-        assert_eq!(Dress::of("a < b, IgnoreAllRules, C:\\users"), [Dress::None]);
     }
 
     #[test]
