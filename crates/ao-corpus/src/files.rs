@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use ao_tree::{Disk, Fs, Kind, Stat, shown};
 
@@ -248,23 +249,32 @@ pub(crate) fn read_one_past(root: &Path, path: &str, past: &Past) -> Option<Vec<
     }
 }
 
+/// Asked once: the answer is in several files.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// As `items.iter().map(make).collect()`, on several threads.
 pub fn in_parallel<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync) -> Vec<T> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(THREADS_MAX).min(items.len() / FILES_A_THREAD).max(1);
+    let threads = cores().min(THREADS_MAX).min(items.len() / FILES_A_THREAD).max(1);
     if threads == 1 {
         return items.iter().map(make).collect();
     }
-    let chunk = items.len().div_ceil(threads);
+    let (first, rest) = items.split_at(items.len().div_ceil(threads));
     let make = &make;
     std::thread::scope(|scope| {
         let work =
             |part| scope.spawn(move || Iterator::map(<[I]>::iter(part), make).collect::<Vec<T>>());
-        let threads: Vec<_> = items.chunks(chunk).map(work).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<T>>| match thread.join() {
-            Ok(part) => part,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().flat_map(join).collect()
+        let threads: Vec<_> = rest.chunks(first.len()).map(work).collect();
+        // A part is for this thread, which remembers words from earlier work, and has memory that it used before.
+        let mut made: Vec<T> = Iterator::map(<[I]>::iter(first), make).collect();
+        for thread in threads {
+            match thread.join() {
+                Ok(part) => made.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        made
     })
 }

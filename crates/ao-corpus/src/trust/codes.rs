@@ -16,9 +16,10 @@ const MARKS: [&str; 8] = ["#x", "#", "0x", "0b", "0o", "x", "u+", "u00"];
 pub(super) fn coded(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut run: Vec<&str> = Vec::new();
-    let is_between = |c: char| c.is_whitespace() || ",;:\\%&-+[](){}\"'`|".contains(c);
     for token in text.split(is_between).filter(|token| !token.is_empty()) {
-        let bare = MARKS.iter().find_map(|mark| token.strip_prefix(mark)).unwrap_or(token);
+        let is_marked = token.starts_with(['#', '0', 'x', 'u']);
+        let mark = MARKS.iter().filter(|_| is_marked).find_map(|mark| token.strip_prefix(mark));
+        let bare = mark.unwrap_or(token);
         let is_number = (2..=DIGITS_MAX).contains(&bare.len())
             && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_number {
@@ -30,6 +31,13 @@ pub(super) fn coded(text: &str) -> Vec<(usize, String)> {
     }
     found.extend(read(text, &run));
     found
+}
+
+/// What stands between two numbers.
+fn is_between(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '\\' | '%' | '&' | '-' | '+' | '[' | ']' | '(' | ')' | '{' | '}')
+        || matches!(c, '"' | '\'' | '`' | '|')
+        || c.is_whitespace()
 }
 
 fn read(text: &str, run: &[&str]) -> Option<(usize, String)> {

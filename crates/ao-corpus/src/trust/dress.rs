@@ -48,20 +48,21 @@ impl Dress {
 
 /// Whether a word of the text has letters and digits that could stand for letters.
 fn has_mixed_words(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '@' | '$');
-    text.split(|c| !is_part(c)).any(|word| {
-        let letters = word.chars().filter(char::is_ascii_alphabetic).count();
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'$');
+    text.as_bytes().split(|byte| !is_part(*byte)).any(|word| {
+        let letters = word.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
         let signs = word.len() - letters;
         // Hashes have other digits, too, and more of them.
-        let is_letters = |c: char| c.is_ascii_alphabetic() || "013457@$".contains(c);
-        signs > 0 && letters > 1 && signs <= letters + 1 && word.chars().all(is_letters)
+        let is_like = |byte: &u8| matches!(byte, b'0' | b'1' | b'3'..=b'5' | b'7' | b'@' | b'$');
+        let is_letters = |byte: &u8| byte.is_ascii_alphabetic() || is_like(byte);
+        signs > 0 && letters > 1 && signs <= letters + 1 && word.iter().all(is_letters)
     })
 }
 
 /// Whether several words are written as one, each with a capital.
 fn has_humps(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphabetic()).any(|word| {
-        let pairs = word.as_bytes().windows(2);
+    text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(|word| {
+        let pairs = word.windows(2);
         let is_hump = |pair: &&[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
         pairs.filter(is_hump).count() >= HUMPS_MIN
     })

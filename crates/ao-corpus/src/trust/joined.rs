@@ -42,12 +42,22 @@ pub(super) fn sentences(words: &str) -> Vec<(Kind, Range<usize>)> {
         let sentences = SENTENCES.map(|(_, sentence)| sentence);
         AhoCorasick::new(sentences).unwrap_or_else(|_| unreachable!("few short sentences"))
     });
-    let places: Vec<usize> = words.match_indices(|c| c != ' ').map(|(at, _)| at).collect();
-    let letters: String = words.chars().filter(|c| *c != ' ').collect();
-    if !letters.is_ascii() {
+    if !words.is_ascii() {
         return of_pieces(words, machine);
     }
+    let letters = letters_of(words);
+    if !machine.is_match(&letters) {
+        return Vec::new();
+    }
+    let places: Vec<usize> = words.match_indices(|c| c != ' ').map(|(at, _)| at).collect();
     found(&letters, machine, |at| places[at])
+}
+
+/// The words of a view without the blanks between them.
+fn letters_of(words: &str) -> String {
+    let mut letters = String::with_capacity(words.len());
+    letters.extend(words.split(' '));
+    letters
 }
 
 /// Where not every letter is one byte, from one other letter to the next.
@@ -56,7 +66,7 @@ fn of_pieces(words: &str, machine: &AhoCorasick) -> Vec<(Kind, Range<usize>)> {
     for piece in words.split(|c: char| !c.is_ascii()) {
         let start = piece.as_ptr() as usize - words.as_ptr() as usize;
         let places: Vec<usize> = piece.match_indices(|c| c != ' ').map(|(at, _)| at).collect();
-        let letters: String = piece.chars().filter(|c| *c != ' ').collect();
+        let letters = letters_of(piece);
         for (kind, at) in found(&letters, machine, |at| start + places[at]) {
             if !all.iter().any(|(known, _)| *known == kind) {
                 all.push((kind, at));

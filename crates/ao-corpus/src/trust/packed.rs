@@ -65,8 +65,8 @@ fn text_of(bytes: Vec<u8>) -> Option<String> {
     wide.or_else(|| String::from_utf8(bytes).ok())
 }
 
-fn is_code(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=')
+fn is_code(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
 /// Runs of characters that can be code, those that are broken over lines put together.
@@ -76,9 +76,9 @@ fn pieces(text: &str) -> Vec<(usize, String)> {
     for line in text.lines() {
         let bare = line.trim_matches([' ', '\t', '>', '`', '"', '\'']);
         let at = bare.as_ptr() as usize - text.as_ptr() as usize;
-        let is_whole = bare.len() >= LINE_BYTES_MIN && bare.chars().all(is_code);
+        let is_whole = bare.len() >= LINE_BYTES_MIN && bare.bytes().all(is_code);
         // The last line of several can be short.
-        let is_last = joined.is_some() && !bare.is_empty() && bare.chars().all(is_code);
+        let is_last = joined.is_some() && !bare.is_empty() && bare.bytes().all(is_code);
         if is_whole || is_last {
             let (_, text, lines) = joined.get_or_insert_with(|| (at, String::new(), 0));
             text.push_str(bare);
@@ -88,8 +88,13 @@ fn pieces(text: &str) -> Vec<(usize, String)> {
             found
                 .extend(joined.take().filter(|(_, _, lines)| *lines > 1).map(|(at, t, _)| (at, t)));
         }
-        for run in line.split(|c| !is_code(c)).filter(|run| run.len() >= PIECE_BYTES_MIN) {
-            found.push((run.as_ptr() as usize - text.as_ptr() as usize, run.to_owned()));
+        if line.len() < PIECE_BYTES_MIN {
+            continue;
+        }
+        let runs = line.as_bytes().split(|byte| !is_code(*byte));
+        for run in runs.filter(|run| run.len() >= PIECE_BYTES_MIN) {
+            let start = run.as_ptr() as usize - text.as_ptr() as usize;
+            found.push((start, text[start..start + run.len()].to_owned()));
         }
     }
     found.extend(joined.filter(|(_, _, lines)| *lines > 1).map(|(at, text, _)| (at, text)));

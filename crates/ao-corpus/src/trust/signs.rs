@@ -9,7 +9,7 @@ use super::dress::Dress;
 use super::hidden::{hidden, visible};
 use super::joined::sentences;
 use super::packed::{Inner, unpacked};
-use super::rules::{Kind, acts, phrases, shapes};
+use super::rules::{Kind, Rules, acts, phrases, shapes};
 use super::view::View;
 use crate::corpus::{self, Entry};
 use crate::document::Form;
@@ -109,14 +109,18 @@ impl Found {
             self.add(Kind::Hidden, place(at.start), &format!("{what}: {around}"));
         }
         self.look_at_words(text, place);
-        for (rules, view) in [(shapes(), View::plain(text)), (acts(), View::flowing(text))] {
-            for (kind, at) in rules.find(&view.text) {
-                let start = view.original(at.start);
-                let end = text.ceil_char_boundary(view.original(at.end.saturating_sub(1)) + 1);
-                self.add(kind, place(start), around(text, &(start..end.max(start))));
-            }
-        }
+        let plain = View::plain(text);
+        self.look_by(shapes(), text, &plain, place);
+        self.look_by(acts(), text, &plain.flowing(text), place);
         self.look_inside(text, packed, place);
+    }
+
+    fn look_by(&mut self, rules: &Rules, text: &str, view: &View, place: &dyn Fn(usize) -> String) {
+        for (kind, at) in rules.find(&view.text) {
+            let start = view.original(at.start);
+            let end = text.ceil_char_boundary(view.original(at.end.saturating_sub(1)) + 1);
+            self.add(kind, place(start), around(text, &(start..end.max(start))));
+        }
     }
 
     fn look_at_words(&mut self, text: &str, place: &dyn Fn(usize) -> String) {

@@ -51,13 +51,16 @@ const TURNED_MAX: usize = 64;
 pub(super) fn turned(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for line in text.lines() {
-        let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let (words, own) = (words.count(), common(line));
-        let is_fit = line.is_ascii() && line.len() <= LINE_BYTES_MAX && words >= WORDS_MIN;
-        if !is_fit || own * WORDS_A_COMMON > words {
+        if !line.is_ascii() || line.len() > LINE_BYTES_MAX {
             continue;
         }
-        let is_read = |read: &String| common(read) >= COMMON_MIN.max(2 * own + 1);
+        let words = words_of(line).count();
+        // Most lines can be read, and are known for it by their first words.
+        let own = common(line).take(words / WORDS_A_COMMON + 1).count();
+        if words < WORDS_MIN || own * WORDS_A_COMMON > words {
+            continue;
+        }
+        let is_read = |read: &String| common(read).count() >= COMMON_MIN.max(2 * own + 1);
         let ways: [fn(&str) -> String; 3] = [half_on, backwards, each_backwards];
         let at = line.as_ptr() as usize - text.as_ptr() as usize;
         let read = ways.iter().map(|way| way(line)).filter(is_read);
@@ -69,9 +72,17 @@ pub(super) fn turned(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-fn common(line: &str) -> usize {
-    let words = line.split(|c: char| !c.is_ascii_alphanumeric());
-    words.filter(|word| COMMON.iter().any(|common| common.eq_ignore_ascii_case(word))).count()
+fn words_of(line: &str) -> impl Iterator<Item = &[u8]> {
+    let words = line.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty())
+}
+
+fn common(line: &str) -> impl Iterator<Item = &[u8]> {
+    words_of(line).filter(|word| {
+        COMMON.iter().any(|common| {
+            common.len() == word.len() && common.as_bytes().eq_ignore_ascii_case(word)
+        })
+    })
 }
 
 fn half_on(line: &str) -> String {

@@ -37,10 +37,15 @@ impl View {
         Self { text: String::with_capacity(bytes), at: Vec::with_capacity(bytes) }
     }
 
+    #[inline]
     fn push(&mut self, c: char, at: usize) {
         self.text.push(c);
         let at = u32::try_from(at).unwrap_or(u32::MAX);
-        self.at.extend(std::iter::repeat_n(at, c.len_utf8()));
+        if c.is_ascii() {
+            self.at.push(at);
+        } else {
+            self.at.extend(std::iter::repeat_n(at, c.len_utf8()));
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -61,9 +66,10 @@ impl View {
         view
     }
 
-    /// As [`View::plain`], with the lines of a paragraph as one: where a line ends says nothing.
-    pub(super) fn flowing(original: &str) -> Self {
-        let mut view = Self::plain(original);
+    /// The same with the lines of a paragraph as one: where a line ends says nothing.
+    #[must_use]
+    pub(super) fn flowing(self, original: &str) -> Self {
+        let mut view = self;
         let mut line = 0;
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', view.text.as_bytes()).collect();
         for end in ends {
@@ -282,6 +288,7 @@ mod tests {
         let view = View::words("a\n**b**\nc", Dress::None);
         assert_eq!(view.original(view.text.find('b').unwrap()), 4);
         assert_eq!(View::plain("A`b`").text, "ab");
-        assert_eq!(View::flowing("A\n`b`\n\nc\n* d\n- e\nf\n").text, "a b\n\nc\n d\n- e f\n");
+        let text = "A\n`b`\n\nc\n* d\n- e\nf\n";
+        assert_eq!(View::plain(text).flowing(text).text, "a b\n\nc\n d\n- e f\n");
     }
 }
