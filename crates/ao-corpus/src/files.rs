@@ -268,13 +268,13 @@ pub fn in_parallel<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync)
             |part| scope.spawn(move || Iterator::map(<[I]>::iter(part), make).collect::<Vec<T>>());
         let threads: Vec<_> = rest.chunks(first.len()).map(work).collect();
         // A part is for this thread, which remembers words from earlier work, and has memory that it used before.
-        let mut made: Vec<T> = Iterator::map(<[I]>::iter(first), make).collect();
+        let mut all: Vec<T> = Iterator::map(<[I]>::iter(first), make).collect();
         for thread in threads {
             match thread.join() {
-                Ok(part) => made.extend(part),
+                Ok(part) => all.extend(part),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        made
+        all
     })
 }
