@@ -7,7 +7,7 @@ use ao_contract::RetrievalBench;
 use ao_corpus::bench::{self, Questions};
 use ao_corpus::fitness::{self, Fitness, Inputs, Retrieved, fitness};
 use ao_corpus::questions::{Asked, last_asked};
-use ao_corpus::{CLOSED, Corpus, Logs, Tree, latest_day};
+use ao_corpus::{CLOSED, Corpus, Logs, Tree};
 use jiff::civil::Date;
 
 use super::Work;
@@ -25,8 +25,7 @@ impl Baseline {
     pub(crate) fn of(work: &Work, corpus: &Corpus) -> Self {
         let log = Logs::citation_log(&work.agents).unwrap_or_default();
         let questions = fitness::questions(corpus, &log);
-        let latest = latest_day(&work.outside.reading("baseline").rfc3339());
-        Self { questions, as_of: corpus.newest_by(latest), past: past(work, &log) }
+        Self { questions, as_of: corpus.newest_by(work.latest()), past: past(work, &log) }
     }
 }
 

@@ -14,8 +14,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ao_contract::NightTranscripts;
+use ao_corpus::latest_day;
 use ao_corpus::transcripts::Memo;
 use ao_tree::{Disk, Door};
+use jiff::civil::Date;
 
 use crate::clock::Clock;
 use crate::outside::Outside;
@@ -49,6 +51,8 @@ pub(crate) struct Work {
     pub(crate) memo: Mutex<Option<Memo>>,
     /// What the first iteration found when it began.
     pub(crate) began: OnceLock<Began>,
+    /// The last day that counts; one for the whole run, also over midnight.
+    latest: OnceLock<Option<Date>>,
 }
 
 /// How much there is to work on.
@@ -87,7 +91,13 @@ impl Work {
             offered,
             memo,
             began,
+            latest: OnceLock::new(),
         }
+    }
+
+    /// Entries that are dated later make no others old.
+    pub(crate) fn latest(&self) -> Option<Date> {
+        *self.latest.get_or_init(|| latest_day(&self.outside.reading("latest-day").rfc3339()))
     }
 
     pub(crate) fn place(&self) -> Place<'_> {

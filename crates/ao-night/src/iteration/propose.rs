@@ -10,7 +10,6 @@ use ao_corpus::harvest::{Source, SourceForm};
 use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
-    latest_day,
 };
 use ao_tree::{Action, Disk, Door, Edit};
 
@@ -102,8 +101,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
 /// What there is to work on.
 fn began(work: &Work, all: &Corpus, ingested: &Ingested, corpus: Option<String>) -> Began {
     let pending = all.entries.iter().filter(|entry| entry.kind == Kind::Pending).count() as u64;
-    let latest = latest_day(&work.outside.reading("began").rfc3339());
-    let is_ahead = all.newest() > all.newest_by(latest);
+    let is_ahead = all.newest() > all.newest_by(work.latest());
     let entries = all.entries.len() as u64 - pending;
     let mut began = Began { entries, pending, corpus, is_ahead, ..Began::default() };
     let harvest = ingested.report(ChangeStatus::NothingChanged, None);
@@ -170,8 +168,7 @@ fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Resu
     // For tests: a build in which one rule is another one.
     let dedup = fault("merge").is_ok();
     let parts = Parts { dedup, ..PARTS };
-    let latest = latest_day(&work.outside.reading("reduce").rfc3339());
-    let asked = Asked { parts, as_of: None, latest, fixed, prior, past: None };
+    let asked = Asked { parts, as_of: None, latest: work.latest(), fixed, prior, past: None };
     plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))
 }

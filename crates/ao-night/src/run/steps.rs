@@ -10,7 +10,7 @@ use ao_contract::{
 use ao_corpus::contradictions::{Cards, Rulings};
 use ao_corpus::health::{Told, health};
 use ao_corpus::trust::Vouches;
-use ao_corpus::{Corpus, Logs, SEARCHED, latest_day};
+use ao_corpus::{Corpus, Logs, SEARCHED};
 use ao_tree::Edit;
 use serde::Serialize;
 use serde_json::Value;
@@ -309,8 +309,7 @@ fn healthy(work: &Work, known: Option<Measured>, shown: &[Edit]) -> Result<Healt
     let corpus = Arc::new(Corpus::read(&work.agents, &SEARCHED).map_err(text)?);
     let logs = Logs::read(&work.agents).map_err(text)?;
     let measured = known.unwrap_or_else(|| measure_live(work, &corpus));
-    let latest = latest_day(&work.outside.reading("health").rfc3339());
-    let told = Told { root: &work.root, as_of: None, latest };
+    let told = Told { root: &work.root, as_of: None, latest: work.latest() };
     let health = health(&corpus, &logs, &measured.fitness, told);
     let mut survey = Survey::default();
     for entry in &corpus.entries {

@@ -34,7 +34,7 @@ fn the_stages_follow_one_another_and_nothing_is_written_before_the_last() {
     }
 }
 
-// proves: RUN-13, RUN-19, RUN-26, RUN-27, RUN-28, RUN-29
+// proves: RUN-19, RUN-26, RUN-27
 #[test]
 fn a_night_leaves_its_artifacts_and_names_only_what_is_there() {
     let night = Night::with_copies();
@@ -81,6 +81,18 @@ fn a_night_leaves_its_artifacts_and_names_only_what_is_there() {
             assert!(Path::new(file).is_file(), "{file}");
         }
     }
+    // Without a goal there is no step for it, and no artifact.
+    night.run(&[]).expect(0);
+    assert_eq!(step(&night.summary(), "knowledge-brief"), "");
+    assert!(!night.latest("briefing.json").exists());
+}
+
+// proves: RUN-13, RUN-28, RUN-29
+#[test]
+fn packets_iterations_and_the_log_have_files_of_their_own() {
+    let night = Night::with_copies();
+    night.run(&[]).expect(0);
+    let summary = night.summary();
     let packets = summary["morning_packets"].as_array().unwrap();
     assert!(!packets.is_empty());
     for (rank, packet) in (1..).zip(packets) {
@@ -100,18 +112,13 @@ fn a_night_leaves_its_artifacts_and_names_only_what_is_there() {
     let log = fs::read_to_string(night.latest("overnight.log")).unwrap();
     assert_eq!(summary["runtime"]["log_path"], night.latest("overnight.log").to_str().unwrap());
     assert!(log.contains(run_id), "{log}");
-
-    // Without a goal there is no step for it, and no artifact.
-    night.run(&[]).expect(0);
-    assert_eq!(step(&night.summary(), "knowledge-brief"), "");
-    assert!(!night.latest("briefing.json").exists());
 }
 
-// proves: REP-02, REP-04, REP-07, REP-08, REP-12, RUN-14
+// proves: REP-02, REP-07, REP-08, REP-12
 #[test]
 fn the_summary_has_every_field_of_the_contract() {
     let night = Night::with_copies();
-    let answer = night.run(&["--run-timeout", "1h30m"]).expect(0).json();
+    let answer = night.run(&[]).expect(0).json();
     let summary = night.summary();
     assert_eq!(answer["summary"], summary);
     for key in ["mode", "run_id", "goal", "repo_root", "output_dir", "status", "duration"] {
@@ -128,20 +135,6 @@ fn the_summary_has_every_field_of_the_contract() {
         assert!(summary[key].is_array(), "{key}");
     }
     assert!(!summary["next_action"].as_str().unwrap().is_empty());
-    let runtime = &summary["runtime"];
-    assert_eq!(
-        (&runtime["keep_awake"], &runtime["keep_awake_mode"]),
-        (&false.into(), &"disabled".into())
-    );
-    assert_eq!(
-        (&runtime["requested_timeout"], &runtime["effective_timeout"]),
-        (&"1h30m0s".into(), &"1h30m0s".into())
-    );
-    assert!(runtime["lock_path"].as_str().unwrap().ends_with(".agents/overnight/run.lock"));
-    for key in ["process_contract_doc", "report_contract_doc"] {
-        let doc = fs::read_to_string(runtime[key].as_str().unwrap()).unwrap();
-        assert!(doc.starts_with("# "), "{key}");
-    }
     let first = &summary["iterations"][0];
     for key in ["id", "started_at", "finished_at", "duration", "status"] {
         assert!(first[key].is_string(), "{key}");
@@ -162,6 +155,27 @@ fn the_summary_has_every_field_of_the_contract() {
     }
     assert!(top["uniqueness"].as_f64().unwrap() > 0.0);
     assert!(summary.get("plateau_reason").is_none() && summary.get("regression_reason").is_none());
+}
+
+// proves: REP-04, RUN-14
+#[test]
+fn the_summary_says_how_the_run_was_run() {
+    let night = Night::with_copies();
+    night.run(&["--run-timeout", "1h30m"]).expect(0);
+    let runtime = night.summary()["runtime"].clone();
+    assert_eq!(
+        (&runtime["keep_awake"], &runtime["keep_awake_mode"]),
+        (&false.into(), &"disabled".into())
+    );
+    assert_eq!(
+        (&runtime["requested_timeout"], &runtime["effective_timeout"]),
+        (&"1h30m0s".into(), &"1h30m0s".into())
+    );
+    assert!(runtime["lock_path"].as_str().unwrap().ends_with(".agents/overnight/run.lock"));
+    for key in ["process_contract_doc", "report_contract_doc"] {
+        let doc = fs::read_to_string(runtime[key].as_str().unwrap()).unwrap();
+        assert!(doc.starts_with("# "), "{key}");
+    }
     // Eight hours unless something else is said.
     night.run(&[]).expect(0);
     assert_eq!(night.summary()["runtime"]["effective_timeout"], "8h0m0s");

@@ -91,14 +91,11 @@ fn a_second_start_is_refused_and_touches_nothing() {
     assert!(recovered.contains("somebody"), "{recovered}");
 }
 
-// proves: REP-03, REP-07, REP-19, RUN-41, RUN-42, LOOP-13
+// proves: REP-03, REP-07, REP-19
 #[test]
-fn a_killed_run_reads_as_failed_and_the_next_start_writes_its_report() {
-    let night = Night::with(10);
-    night.harvest_rounds(2);
-    let held = night.held_at("verify", &["--goal", "first"]);
-    // The first iteration is committed and has no record yet.
-    held.signal("KILL");
+fn a_killed_run_reads_as_failed() {
+    let night = Night::with_copies();
+    night.held_at("verify", &[]).signal("KILL");
     let planned = night.summary();
     assert_eq!(planned["status"], "planned");
     // Nothing of version 2 is in it yet.
@@ -110,7 +107,17 @@ fn a_killed_run_reads_as_failed_and_the_next_start_writes_its_report() {
     assert_eq!(shown["summary"]["status"], "failed");
     let text = night.repo.run(&["overnight", "report"]).expect(0).stdout;
     assert!(text.contains("FAILED"), "{text}");
+}
 
+// proves: RUN-41, RUN-42
+#[test]
+fn the_start_after_a_killed_run_writes_its_report() {
+    let night = Night::with(10);
+    night.harvest_rounds(2);
+    let held = night.held_at("verify", &["--goal", "first"]);
+    // The first iteration is committed and has no record yet.
+    held.signal("KILL");
+    let planned = night.summary();
     night.run(&["--goal", "second"]).expect(0);
     let id = planned["run_id"].as_str().unwrap();
     let report = json_of(&night.latest(&format!("{id}/summary.json")));

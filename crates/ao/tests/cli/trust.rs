@@ -31,7 +31,7 @@ fn vouch(repo: &TestRepo, path: &str) -> Ran {
     repo.run(&["--json", "trust", path, "--vouch", "--why", "I read it", "--grace", "0s"])
 }
 
-/// The learning that a pending file became.
+/// The text of the learning that a pending file became.
 fn promoted(night: &Night, path: &str) -> String {
     let summary = night.summary();
     let all = summary["iterations"][0]["reduce"]["changes"].as_array().unwrap();
@@ -132,9 +132,8 @@ fn a_word_can_be_taken_back_and_undone() {
     assert_eq!(repo.tree(), before);
 }
 
-/// It once was told that nobody had vouched, of a text that was shown as vouched for.
-#[test]
-fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
+/// A text that a person vouched for and a night promoted, and the learning that it is by now.
+fn vouched_and_promoted() -> (Night, String) {
     let night = Night::with(4);
     night.repo.write(PATH, &quoted());
     vouch(&night.repo, NAME).expect(0);
@@ -143,7 +142,14 @@ fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
     let pending = summary["close_loop"]["pending"].as_array().unwrap();
     let verdict = pending.iter().find(|one| one["path"] == PATH).unwrap();
     assert_eq!(verdict["reason"], "a person vouched for it");
-    let learning = verdict["promoted_to"].as_str().unwrap();
+    (night, verdict["promoted_to"].as_str().unwrap().to_owned())
+}
+
+/// It once was told that nobody had vouched, of a text that was shown as vouched for.
+#[test]
+fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
+    let (night, learning) = vouched_and_promoted();
+    let learning = learning.as_str();
     let text = night.repo.read(learning);
     let told = trust(&night.repo, learning);
     assert_eq!((&told["trust"], &told["vouched"]), (&"user".into(), &true.into()));
@@ -169,14 +175,9 @@ fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
 
 #[test]
 fn whoever_takes_back_a_word_is_told_what_stays() {
-    let night = Night::with(4);
-    night.repo.write(PATH, &quoted());
-    vouch(&night.repo, NAME).expect(0);
-    night.run(&[]).expect(0);
-    let summary = night.summary();
-    let pending = summary["close_loop"]["pending"].as_array().unwrap();
-    let learning = pending[0]["promoted_to"].as_str().unwrap();
-    let text = night.repo.run(&["trust", learning, "--withdraw", "--grace", "0s"]).expect(0).stdout;
+    let (night, learning) = vouched_and_promoted();
+    let text =
+        night.repo.run(&["trust", &learning, "--withdraw", "--grace", "0s"]).expect(0).stdout;
     let said =
         format!("{learning} stays promoted and counts as `code` without your word; `ao tree undo ");
     assert!(text.contains(&said) && text.contains(" --only` takes that back"), "{text}");
