@@ -56,7 +56,8 @@ pub struct CloseLoop {
     /// The commit, if there is one.
     #[serde(default)]
     pub id: Option<String>,
-    /// The day that ages are measured against; null if nothing in the corpus has a date.
+    /// The day that the age of pending learnings is counted from; null in reports of an earlier `ao` over a corpus without
+    /// dates.
     #[serde(default)]
     #[schemars(regex(pattern = DAY))]
     pub as_of: Option<String>,

@@ -8,9 +8,8 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use serde::de::IntoDeserializer as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use crate::only_map::only_from_map;
 use crate::{DurationText, Finite, JobKind, PromoteAt};
@@ -48,6 +47,18 @@ pub struct Config {
     #[serde(deserialize_with = "empty_if_null")]
     #[schemars(with = "Option<UndoConfig>")]
     pub undo: UndoConfig,
+    /// Turning what was learned into knowledge.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<FlywheelConfig>")]
+    pub flywheel: FlywheelConfig,
+    /// Places. Only `harvest_roots` is read; docs/switching.md says what took the place of the others.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<PathsConfig>")]
+    pub paths: PathsConfig,
+    /// Other programs. Only `bd_command` is read.
+    #[serde(deserialize_with = "empty_if_null")]
+    #[schemars(with = "Option<RpiConfig>")]
+    pub rpi: RpiConfig,
 }
 
 /// The overnight run.
@@ -55,10 +66,10 @@ pub struct Config {
 #[serde(remote = "Self", default)]
 pub struct DreamConfig {
     /// The folder of the report; `.agents/overnight/latest`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub report_dir: Option<String>,
     /// The time budget; `8h`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub run_timeout: Option<DurationText>,
     /// Whether the machine is kept awake; true.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,17 +78,17 @@ pub struct DreamConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runners: Option<Vec<String>>,
     /// The scheduler that `setup` writes files for; `manual`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub scheduler_mode: Option<SchedulerMode>,
     /// When it should start, `HH:MM`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"^([01]\d|2[0-3]):[0-5]\d$"))]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "03:00", regex(pattern = r"^([01]\d|2[0-3]):[0-5]\d$"))]
     pub schedule_at: Option<String>,
     /// How the answers of the council are put together; `majority`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub consensus_policy: Option<ConsensusPolicy>,
     /// The time that one runner has; `180s`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub council_runner_timeout: Option<DurationText>,
     /// Whether unconventional options are asked for; false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,11 +109,14 @@ pub struct DreamConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_max_mb: Option<u64>,
     /// A template for the command of a morning packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
     pub morning_command: Option<String>,
     /// Other repositories to harvest; none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harvest_from: Option<Vec<String>>,
+    /// How old a pending learning must be before a night promotes it; `0h`.
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
+    pub promote_after: Option<DurationText>,
     /// Whether the transcripts of coding agents are read; true. One file that says no is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcripts: Option<bool>,
@@ -223,6 +237,33 @@ pub struct UndoConfig {
     pub max_mb: Option<u64>,
 }
 
+/// Turning what was learned into knowledge.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
+pub struct FlywheelConfig {
+    /// How old a pending learning must be for `ao flywheel close-loop` to promote it; `24h`.
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
+    pub auto_promote_threshold: Option<DurationText>,
+}
+
+/// Places.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
+pub struct PathsConfig {
+    /// Folders of repositories to harvest, where `dream.harvest_from` is silent; none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harvest_roots: Option<Vec<String>>,
+}
+
+/// Other programs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
+pub struct RpiConfig {
+    /// The program for beads; `bd`. Only the user's own file says which program is started.
+    #[serde(deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
+    pub bd_command: Option<String>,
+}
+
 only_from_map!(
     Config,
     DreamConfig,
@@ -233,6 +274,9 @@ only_from_map!(
     TrustConfig,
     QuestionsConfig,
     UndoConfig,
+    FlywheelConfig,
+    PathsConfig,
+    RpiConfig,
 );
 
 /// A scheduler that `setup` can write files for.
@@ -274,26 +318,13 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// The keys under `dream.` that `ao` does not know, dotted and in the order of the file.
-///
-/// What is known is read off the schema, so that a new field cannot be forgotten here.
-pub fn unknown_keys(config: &Value) -> Vec<String> {
-    let inlined = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = inlined.into_generator().into_root_schema_for::<DreamConfig>();
-    let mut unknown = Vec::new();
-    collect_unknown("dream", &config["dream"], schema.as_value(), &mut unknown);
-    unknown
-}
-
-fn collect_unknown(at: &str, value: &Value, schema: &Value, unknown: &mut Vec<String>) {
-    let (Some(object), Some(known)) = (value.as_object(), schema["properties"].as_object()) else {
-        return;
-    };
-    for (key, value) in object {
-        let at = format!("{at}.{key}");
-        match known.get(key) {
-            Some(schema) => collect_unknown(&at, value, schema, unknown),
-            None => unknown.push(at),
-        }
-    }
+/// An empty word says nothing: existing tools write `run_timeout: ""` for a key that nobody set.
+fn unless_empty<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let text = Option::<String>::deserialize(deserializer)?;
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| T::deserialize(text.into_deserializer())).transpose()
 }

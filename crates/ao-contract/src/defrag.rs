@@ -170,7 +170,7 @@ pub struct Defrag {
     pub schema_version: SchemaVersion<1>,
     /// What became of it.
     pub status: DefragStatus,
-    /// The day that ages are measured against; absent where the corpus names none.
+    /// The day that terms are judged by; absent if none was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
     /// Copies that become one.

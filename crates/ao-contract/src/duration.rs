@@ -154,6 +154,7 @@ impl JsonSchema for DurationText {
         json_schema!({
             "type": "string",
             "pattern": r"^(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)$",
+            "examples": ["8h", "1h30m", "45s"],
         })
     }
 }

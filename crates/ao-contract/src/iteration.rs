@@ -5,11 +5,12 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::UTC;
+use crate::pattern::{DAY, UTC};
 use crate::{Extra, Finite, Fitness};
 
-/// How an iteration ended. There are exactly these six, and a file with another one is refused:
-/// on resume the status decides which corpus is the baseline.
+/// How an iteration ended. A run ends one in exactly six of these ways, an older history may have a
+/// seventh, and a file with another one is refused: on resume the status decides which corpus is the
+/// baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IterationStatus {
@@ -25,12 +26,23 @@ pub enum IterationStatus {
     HaltedOnRegressionPostCommit,
     /// Ended by an error; recovery has seen to the corpus.
     Failed,
+    /// Said to be rolled back, with no word of whether before or after its commit. Only older
+    /// histories have it.
+    RolledBack,
 }
 
 impl IterationStatus {
     /// Whether the next iteration may measure itself against this one on resume.
     pub fn is_baseline(self) -> bool {
-        matches!(self, Self::Done | Self::HaltedOnRegressionPostCommit)
+        match self {
+            Self::Done => true,
+            Self::HaltedOnRegressionPostCommit => {
+                !ao_mutant::active("LOOP-15/flagged-is-walked-past")
+            }
+            Self::Degraded => ao_mutant::active("LOOP-15/degraded-is-a-baseline"),
+            Self::RolledBack => ao_mutant::active("RUN-47/rolled-back-is-a-baseline"),
+            Self::RolledBackPreCommit | Self::HaltedOnRegressionPreCommit | Self::Failed => false,
+        }
     }
 }
 
@@ -50,6 +62,10 @@ pub struct Iteration {
     pub finished_at: String,
     /// How long it took, such as `12m38s`.
     pub duration: String,
+    /// The day of the run, by which terms and waits were judged; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = DAY))]
+    pub day: Option<String>,
     /// How it ended.
     pub status: IterationStatus,
     /// What was taken in.

@@ -5,7 +5,7 @@
 //! *Readers keep what they do not know.* A type ends in an `extra` map that takes the unknown fields
 //! and writes them back, after the known ones. Edits, the commit marker and a runner's report are
 //! closed instead: there a field nobody knows is a mistake and not somebody else's data. The
-//! configuration is never written from its type, so it holds no `extra` (see [`unknown_keys`]).
+//! configuration is never written from its type, so it holds no `extra` (see [`known_keys`]).
 //!
 //! *Readers take more than writers give.* Existing tools leave out what is empty and write words of
 //! their own where a list is given. Such a file is read; what is written is whole. The published
@@ -25,6 +25,7 @@ mod citation;
 mod closing;
 mod confidence;
 mod config;
+mod config_keys;
 mod conflict;
 mod contradiction;
 mod corroboration;
@@ -94,9 +95,10 @@ pub use closing::{
 };
 pub use confidence::{Confidence, Level};
 pub use config::{
-    Config, ConsensusPolicy, CuratorConfig, DreamConfig, GuardConfig, NotifyConfig, RunnerConfig,
-    SchedulerMode, Tier, TrustConfig, UndoConfig, unknown_keys,
+    Config, ConsensusPolicy, CuratorConfig, DreamConfig, FlywheelConfig, GuardConfig, NotifyConfig,
+    PathsConfig, RpiConfig, RunnerConfig, SchedulerMode, Tier, TrustConfig, UndoConfig,
 };
+pub use config_keys::{ANY_NAME, ConfigWarning, KnownKey, known_keys};
 pub use conflict::{Conflict, Conflicts};
 pub use contradiction::{
     Contradiction, ContradictionKind, ContradictionSide, Contradictions, Keep, Ruling,

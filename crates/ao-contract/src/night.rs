@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    CassetteBudget, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode, NightQuestions,
-    NightTranscripts, Open, SchemaVersion, Severity, StepStatus, Trust, WarnOnlyBudget,
+    CassetteBudget, ConfigWarning, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode,
+    NightQuestions, NightTranscripts, Open, SchemaVersion, Severity, StepStatus, Trust,
+    WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -148,6 +149,9 @@ pub struct NightSettings {
     /// How long the long haul might last, in milliseconds; absent if none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long_haul_ms: Option<u64>,
+    /// What the configuration said without effect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub config_warnings: Vec<ConfigWarning>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
@@ -180,6 +184,15 @@ pub struct NightWish {
     pub severity: Option<Open<Severity>>,
     /// The files that it names.
     pub files: Vec<String>,
+    /// The id that its line begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The first other word of its line in backquotes, if it could be an id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mentioned: Option<String>,
+    /// The ids of what blocks it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<String>,
     /// A piece of its line that tells it from others; empty if there is none.
     pub mark: String,
     /// Fields that `ao` does not know. They are kept.

@@ -63,6 +63,10 @@ pub struct RetrievalBench {
     pub asked: Option<BenchAsked>,
     /// Every question of a live bench, so that a later run can ask the same ones.
     pub questions: Vec<BenchQuestion>,
+    /// Why the citation log could not be read, so that past questions are missing; absent if it could, or if
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citation_log_unread: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

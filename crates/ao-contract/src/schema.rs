@@ -154,7 +154,10 @@ const FORMATS: [Format; 57] = [
 
 /// All published schemas, in the order in which a list should show them.
 pub fn schemas() -> Vec<NamedSchema> {
-    FORMATS.iter().map(named).collect()
+    let is_left = |format: &Format| {
+        format.name == "council-packet" && ao_mutant::active("REP-17/schema-does-not-ship")
+    };
+    FORMATS.iter().filter(|format| !is_left(format)).map(named).collect()
 }
 
 /// One of them, by its name.
@@ -206,6 +209,12 @@ fn schema_of<T: JsonSchema>(name: &str, writer: Writer) -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     RecursiveTransform(drop_default).transform(&mut schema);
     RecursiveTransform(bound_integer).transform(&mut schema);
+    if let Some(Value::Object(fields)) = schema.get("properties")
+        && ao_mutant::active("REP-17/schema-asks-for-everything")
+    {
+        let names: Vec<String> = fields.keys().cloned().collect();
+        schema.insert("required".to_owned(), names.into());
+    }
     in_reading_order(name, schema.to_value())
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::UTC;
+use crate::pattern::{DAY, UTC};
 use crate::{
     CloseLoop, Contradictions, Defrag, DreamScape, Extra, MetricsHealth, RetrievalBench,
     SchemaVersion, SettledQuestion, Trust,
@@ -33,6 +33,16 @@ pub struct Settled {
     /// When that run looked at the corpus.
     #[schemars(regex(pattern = UTC))]
     pub looked_at: String,
+    /// The day of that run, by which it judged terms and waits. A file without it is of an earlier `ao`, and does
+    /// not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = DAY))]
+    pub day: Option<String>,
+    /// The first day on which something expires or may be promoted; from then on it does not count. Absent if
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = DAY))]
+    pub changes_on: Option<String>,
     /// BLAKE3 over the name, kind, size, inode, device and both times of all that the night reads.
     pub fingerprint: String,
     /// How many files and folders the fingerprint is of.

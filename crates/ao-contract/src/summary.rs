@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::pattern::UTC;
 use crate::{
-    Contradictions, DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket, Open,
-    PastQuestions, ReadError, Step, Synthesis, Yield, read,
+    ConfigWarning, Contradictions, DreamScape, Extra, Fitness, Iteration, LongHaul, MorningPacket,
+    Open, PastQuestions, ReadError, Step, Synthesis, Yield, read,
 };
 
 /// The two versions of the report.
@@ -158,6 +158,9 @@ pub struct Summary {
     /// How many of the last questions have an answer, before the night and after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<PastQuestions>,
+    /// What the configuration says without effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_warnings: Option<Vec<ConfigWarning>>,
     /// What failed softly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<Vec<String>>,
@@ -207,7 +210,7 @@ impl Summary {
     pub fn expected_version(&self) -> u32 {
         let v2 = self.iterations.is_some()
             || self.fitness_delta.is_some()
-            || self.plateau_reason.is_some()
+            || self.plateau_reason.is_some() && !ao_mutant::active("REP-07/plateau-is-version-1")
             || self.regression_reason.is_some()
             || self.yields.is_some()
             || self.long_haul.is_some()
@@ -258,7 +261,10 @@ fn version_1() -> Value {
 }
 
 fn no_v2_field() -> Value {
+    let is_left =
+        |field: &&&str| **field == "long_haul" && ao_mutant::active("REP-07/schema-has-six");
+    let fields = V2_FIELDS.iter().filter(|field| !is_left(field));
     let unset: Extra =
-        V2_FIELDS.iter().map(|field| ((*field).to_owned(), json!({ "type": "null" }))).collect();
+        fields.map(|field| ((*field).to_owned(), json!({ "type": "null" }))).collect();
     json!({ "properties": unset })
 }

@@ -19,7 +19,7 @@ pub struct Yield {
     pub queue_backed_count: u64,
     /// Whether the first packet is one of them.
     pub queue_backed_won: bool,
-    /// Packets that were synthesized for want of others.
+    /// Packets that the night itself made: from findings, from what it saw, or for want of others.
     pub synthetic_count: u64,
     /// Packets that are linked to beads.
     pub bead_sync_count: u64,

@@ -32,7 +32,9 @@ pub struct Settings<'a> {
     pub root: &'a Path,
     /// RFC 3339, UTC.
     pub now: &'a str,
-    /// The day to measure ages against instead of the corpus's newest.
+    /// The day that the age of pending learnings is counted from, unless `as_of` is another one.
+    pub today: Date,
+    /// The day to count from instead; feedback of later days is then left out.
     pub as_of: Option<Date>,
     /// How old a pending learning must be to be promoted.
     pub min_age: Duration,
@@ -51,9 +53,33 @@ pub struct Closing {
     unused: Vec<LeftAlone>,
     left: Vec<LeftAlone>,
     rewards: u64,
-    day: Option<Date>,
+    day: Date,
     min_age: Duration,
     promote_at: Trust,
+}
+
+impl Settings<'_> {
+    /// The day that ages are counted from.
+    fn day(&self, corpus: &Corpus) -> Date {
+        let day = self.as_of.unwrap_or(self.today);
+        if ao_mutant::active("RUN-44/promotes-by-the-corpus") {
+            return corpus.newest_by(latest_day(self.today)).unwrap_or(day);
+        }
+        day
+    }
+
+    /// What promoting is told.
+    fn told<'a>(&'a self, corpus: &Corpus, watched: Option<&'a str>) -> promote::Told<'a> {
+        promote::Told {
+            now: self.now,
+            day: self.day(corpus),
+            undated: self.as_of.or_else(|| corpus.newest_by(latest_day(self.today))),
+            min_age: self.min_age,
+            except: &self.except,
+            trust: &self.trust,
+            watched,
+        }
+    }
 }
 
 /// Judges pending learnings and takes feedback. `ledger` is of the same tree as `corpus`.
@@ -63,9 +89,8 @@ pub fn close_loop(
     mut ledger: Ledger,
     settings: &Settings<'_>,
 ) -> Closing {
-    let Settings { root, now, as_of, min_age, ref except, ref trust } = *settings;
+    let Settings { root, now, as_of, min_age, ref except, ref trust, .. } = *settings;
     let today = Whereabouts::of(corpus);
-    let day = as_of.or_else(|| corpus.newest_by(latest_day(now)));
     let judged = feedback::judge(
         corpus,
         &today,
@@ -73,7 +98,7 @@ pub fn close_loop(
         &mut ledger,
         feedback::Told { root, now, as_of, except },
     );
-    let told = promote::Told { now, day, min_age, except, trust, watched: None };
+    let told = settings.told(corpus, None);
     let promoted = promote::promote(corpus, &today, told);
     let mut edits = promoted.edits;
     edits.extend(judged.edits);
@@ -87,7 +112,7 @@ pub fn close_loop(
         unused: bounded(unused),
         left: left_alone(&corpus.left),
         rewards: judged.rewards,
-        day,
+        day: told.day,
         min_age,
         promote_at: trust.promote_at,
     }
@@ -95,11 +120,8 @@ pub fn close_loop(
 
 /// Everything that is asked of one pending learning, in the order in which it is; nothing for a file that is none.
 pub fn asked_of_pending(corpus: &Corpus, path: &str, settings: &Settings<'_>) -> Vec<Check> {
-    let Settings { now, as_of, min_age, ref except, ref trust, .. } = *settings;
     let today = Whereabouts::of(corpus);
-    let day = as_of.or_else(|| corpus.newest_by(latest_day(now)));
-    let told = promote::Told { now, day, min_age, except, trust, watched: Some(path) };
-    promote::promote(corpus, &today, told).watched
+    promote::promote(corpus, &today, settings.told(corpus, Some(path))).watched
 }
 
 impl Closing {
@@ -130,7 +152,7 @@ impl Closing {
             schema_version: SchemaVersion,
             status,
             id,
-            as_of: self.day.map(|day| day.to_string()),
+            as_of: Some(self.day.to_string()),
             min_age: format_duration(self.min_age),
             promote_at: Unit::nearest(PROMOTE_AT),
             promoted: count(Promotion::Promoted),

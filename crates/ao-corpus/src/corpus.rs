@@ -213,12 +213,8 @@ impl Corpus {
         Some(&self.entries[at])
     }
 
-    /// The newest day in the corpus: what "now" is to it.
-    pub fn newest(&self) -> Option<Date> {
-        self.newest_by(None)
-    }
-
-    /// The newest that is no later than `latest`: one entry with a day of a time to come must not make all others old.
+    /// The newest day in the corpus that is no later than `latest`: one entry with a day of a time to come must not make
+    /// all others old.
     pub fn newest_by(&self, latest: Option<Date>) -> Option<Date> {
         newest_of(self.entries.iter().filter_map(|entry| entry.date()), latest)
     }
@@ -245,9 +241,8 @@ pub(crate) fn newest_of(days: impl Iterator<Item = Date>, latest: Option<Date>) 
     days.filter(|day| latest.is_none_or(|latest| *day <= latest)).max()
 }
 
-/// The last day that an entry can rightly have at this moment (RFC 3339): east of here it may be tomorrow.
-pub fn latest_day(now: &str) -> Option<Date> {
-    let today: Date = now.get(..10)?.parse().ok()?;
+/// The last day that an entry can rightly have today: east of here it may be tomorrow.
+pub fn latest_day(today: Date) -> Option<Date> {
     today.tomorrow().ok()
 }
 

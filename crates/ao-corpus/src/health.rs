@@ -65,11 +65,11 @@ pub fn health(corpus: &Corpus, logs: &Logs, fitness: &Fitness, told: Told<'_>) -
 
     let sigma = match &cited {
         _ if retrievable.is_empty() => Err("there is nothing to retrieve"),
-        Err(reason) => Err(*reason),
+        Err(reason) => Err(reason.as_str()),
         Ok(cited) => Ok(share(cited.lately.len(), retrievable.len())),
     };
     let rho = match &cited {
-        Err(reason) => Err(*reason),
+        Err(reason) => Err(reason.as_str()),
         Ok(cited) if cited.lately.is_empty() => Err("nothing was cited in the last sessions"),
         Ok(cited) => {
             let with = cited.lately.values().filter(|evidence| **evidence >= EVIDENCE_MIN);
@@ -126,7 +126,7 @@ pub fn health(corpus: &Corpus, logs: &Logs, fitness: &Fitness, told: Told<'_>) -
 
 fn dominance(
     retrievable: &[&Arc<Entry>],
-    cited: &Result<Cited<'_>, &'static str>,
+    cited: &Result<Cited<'_>, String>,
     day: Option<Date>,
     why: &mut impl FnMut(&str, &str),
 ) -> LoopDominance {
@@ -172,8 +172,8 @@ fn cited<'a>(
     logs: &Logs,
     retrievable: &BTreeSet<&'a str>,
     told: Told<'_>,
-) -> Result<Cited<'a>, &'static str> {
-    let lines = logs.citations.as_ref().ok_or("there is no citation log")?;
+) -> Result<Cited<'a>, String> {
+    let lines = logs.known_citations()?;
     let is_known = |mention: &&Mention| match (mention.cited_at, told.as_of) {
         (Some(at), Some(as_of)) => at.to_zoned(TimeZone::UTC).date() <= as_of,
         _ => true,
@@ -187,7 +187,7 @@ fn cited<'a>(
         }
     }
     if sessions.is_empty() {
-        return Err("no session is in the citation log");
+        return Err("no session is in the citation log".to_owned());
     }
     let mut newest: Vec<(Option<Timestamp>, &str)> =
         sessions.iter().map(|(session, at)| (*at, *session)).collect();

@@ -62,6 +62,15 @@ pub struct Logs {
     pub unused: Vec<LeftAlone>,
 }
 
+/// The citation log as it is, for whoever reads more in it than mentions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CitationLog {
+    /// Empty if there is none, or none that can be read.
+    pub text: String,
+    /// Why it cannot be read, if it is there and cannot.
+    pub unread: Option<String>,
+}
+
 impl Logs {
     /// Reads the logs beneath `.agents/`; what is not there is `None`.
     pub fn read(agents: &Path) -> io::Result<Self> {
@@ -72,11 +81,25 @@ impl Logs {
         Ok(logs)
     }
 
-    /// The citation log as it is, for whoever reads more in it than mentions; empty if there is
-    /// none that can be read.
-    pub fn citation_log(agents: &Path) -> io::Result<String> {
-        let bytes = read_file(agents, CITATIONS, LOG_BYTES_MAX)?.ok().flatten();
-        Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+    pub fn citation_log(agents: &Path) -> io::Result<CitationLog> {
+        Ok(match read_file(agents, CITATIONS, LOG_BYTES_MAX)? {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+                CitationLog { text, unread: None }
+            }
+            Err(why) => CitationLog { text: String::new(), unread: Some(citations_unread(&why)) },
+        })
+    }
+
+    /// The citations, or why they are not known: a log that cannot be read may hold any.
+    pub(crate) fn known_citations(&self) -> Result<&[Mention], String> {
+        let unread = self.unused.iter().find(|left| left.path == CITATIONS);
+        let unread = unread.filter(|_| !ao_mutant::active("RUN-07/unreadable-is-missing"));
+        match (&self.citations, unread) {
+            (Some(lines), _) => Ok(lines),
+            (None, Some(left)) => Err(citations_unread(&left.why)),
+            (None, None) => Err("there is no citation log".to_owned()),
+        }
     }
 
     /// Whether a file is one of the two that get a line for each use of an entry.
@@ -145,6 +168,10 @@ impl Logs {
             }
         }
     }
+}
+
+fn citations_unread(why: &str) -> String {
+    format!("the citation log {why}")
 }
 
 /// The bytes of one file beneath `.agents/`, which is not followed if it is a link and not waited

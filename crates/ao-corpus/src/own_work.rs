@@ -9,6 +9,11 @@ pub const OWN_SOURCE: &str = "ao-overnight:";
 /// The operator asked for it, and the night only wrote it down.
 const ASKED: &str = "operator-queue";
 
+/// Whether a night wrote an item with this source: its fields are the night's to keep up to date.
+pub fn is_night_item(source: &str) -> bool {
+    source.starts_with(OWN_SOURCE)
+}
+
 /// Whether an item with this source is a night's own: what it is about is seen anew, or it is no longer so.
 pub fn is_own_work(source: &str) -> bool {
     source.strip_prefix(OWN_SOURCE).is_some_and(|from| from != ASKED)

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ao_contract::format_duration;
+use jiff::Span;
+use jiff::civil::Date;
 
 use crate::check::{Bound, Check, Side};
 use crate::corpus::Entry;
@@ -14,7 +16,7 @@ use crate::signals::{self, Judgement, PROMOTE_AT};
 use crate::trust::{self, Judged};
 
 const HOURS_A_DAY: u64 = 24;
-/// The day that the corpus had reached when a pending learning was brought in. Its age counts from there: what
+/// The day on which a pending learning was brought in. Its age counts from there: what
 /// is told of an old session is new to whoever looks after the corpus.
 pub(crate) const TAKEN_ON: &str = "taken_on";
 /// The check that does not hold for a text that the corpus has already.
@@ -156,6 +158,19 @@ fn score(wanting: &Wanting<'_>) -> Check {
     Check::of(&signals::needed(score), why)
 }
 
+/// The day that the age of a pending learning is counted from, if it is known.
+fn waits_from(entry: &Entry) -> Option<Date> {
+    let date = entry.date()?;
+    Some(entry.document.day(TAKEN_ON).map_or(date, |taken| taken.max(date)))
+}
+
+/// The first day on which a pending learning is old enough, if its age counts and is known.
+pub(crate) fn old_enough_on(entry: &Entry, min_age: Duration) -> Option<Date> {
+    let day = Duration::from_hours(HOURS_A_DAY).as_nanos();
+    let days = i64::try_from(min_age.as_nanos().div_ceil(day)).ok().filter(|days| *days > 0)?;
+    waits_from(entry)?.checked_add(Span::new().try_days(days).ok()?).ok()
+}
+
 /// Days are all that dates say, so a day is 24 hours.
 fn age(wanting: &Wanting<'_>) -> Check {
     let Told { day, min_age, .. } = wanting.told;
@@ -166,11 +181,10 @@ fn age(wanting: &Wanting<'_>) -> Check {
         return Check::plain("age", "any", None, "not asked");
     }
     let needed = format_duration(min_age);
-    let (Some(date), Some(day)) = (wanting.entry.date(), day) else {
+    let Some(date) = waits_from(wanting.entry) else {
         let why = format!("it has no date, and it must be {needed} old; give it a `date:`");
         return Check::plain("age", &needed, Some(why), "");
     };
-    let date = wanting.entry.document.day(TAKEN_ON).map_or(date, |taken| taken.max(date));
     let days = u64::try_from(day.since(date).map_or(0, |span| span.get_days())).unwrap_or(0);
     let age = Duration::from_hours(days.saturating_mul(HOURS_A_DAY));
     let have = format_duration(age);

@@ -28,8 +28,10 @@ const ELSEWHERE: &str = "pending";
 pub(crate) struct Told<'a> {
     /// RFC 3339.
     pub(crate) now: &'a str,
-    /// The day that ages are measured against.
-    pub(crate) day: Option<Date>,
+    /// The day that ages are counted from.
+    pub(crate) day: Date,
+    /// The day of a learning that says none: the corpus's newest, so that it makes no other one old.
+    pub(crate) undated: Option<Date>,
     /// How old a pending learning must be.
     pub(crate) min_age: Duration,
     /// Files that cannot be changed now.
@@ -208,7 +210,7 @@ fn file_as_learning(
 ) -> Result<Vec<Edit>, String> {
     let document = &entry.document;
     let now = crate::document::day(told.now);
-    let date = entry.date().or(told.day).or(now).ok_or("no day is known for its name")?;
+    let date = entry.date().or(told.undated).or(now).ok_or("no day is known for its name")?;
     let stem = format!("{date}-{}", slug(&entry.title(), "learning"));
     let mut draft = document.draft();
     anew::judge_anew(&mut draft, document, ELSEWHERE);

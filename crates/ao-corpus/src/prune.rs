@@ -1,7 +1,7 @@
 //! Entries that have had their day: findings past their term, and what another entry replaced.
 //!
-//! An entry that anything refers to is never taken away, nor one that its author pinned. Ages are
-//! measured against the corpus's own newest day, never against the clock.
+//! An entry that anything refers to is never taken away, nor one that its author pinned. Terms are
+//! judged by the day that is handed in. What the corpus says of its own days moves none of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -57,12 +57,12 @@ pub struct Candidate {
 }
 
 /// What may go, and what would but for a reason of its own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Candidates {
     pub found: Vec<Candidate>,
     pub kept: Vec<(String, String)>,
-    /// The day that ages were measured against.
-    pub now: Option<Date>,
+    /// The day that terms were judged by.
+    pub now: Date,
 }
 
 /// What is known of a tree before its entries are weighed.
@@ -71,8 +71,8 @@ pub struct Survey {
     /// Entries of which one of the rules may hold.
     old: Vec<String>,
     lineage: Lineage,
-    /// The day that ages are measured against.
-    now: Option<Date>,
+    /// The day that terms are judged by.
+    now: Date,
     /// Entries of a day to come.
     ahead: Vec<(String, Date)>,
 }
@@ -93,19 +93,19 @@ pub struct Weighed {
     pub candidate: Option<Candidate>,
 }
 
-/// The day that ages are measured against.
-#[derive(Debug, Clone, Copy, Default)]
+/// The days that terms are judged by.
+#[derive(Debug, Clone, Copy)]
 pub struct Against {
-    /// Instead of the corpus's newest.
-    pub day: Option<Date>,
-    /// Days after this one are not the corpus's newest.
+    /// A term that ended before this day is over.
+    pub day: Date,
+    /// Entries of later days are of a time to come; they are told.
     pub latest: Option<Date>,
 }
 
 /// Looks at every entry.
 pub fn candidates(tree: &Tree, against: Against) -> Candidates {
     let survey = Survey::of(tree, against);
-    let mut candidates = Candidates { now: survey.now, ..Candidates::default() };
+    let mut candidates = Candidates { found: Vec::new(), kept: Vec::new(), now: survey.now };
     for (path, day) in &survey.ahead {
         let why = format!("it is dated {day}, a day to come: no age is counted from it");
         candidates.kept.push((path.clone(), why));
@@ -127,8 +127,16 @@ impl Survey {
         let paths = tree.paths();
         let look = |path: &String| tree.entry(path).map(|entry| surveyed(&entry));
         let surveyed: Vec<Surveyed> = in_parallel(&paths, look).into_iter().flatten().collect();
-        let days = surveyed.iter().filter_map(|entry| entry.day);
-        let now = against.day.or_else(|| newest_of(days, against.latest));
+        let days = || surveyed.iter().filter_map(|entry| entry.day);
+        let now = match against.day {
+            day if ao_mutant::active("RUN-44/expiry-by-the-corpus") => {
+                newest_of(days(), against.latest).unwrap_or(day)
+            }
+            day if ao_mutant::active("RUN-44/a-day-to-come-is-now") => {
+                newest_of(days(), None).map_or(day, |newest| newest.max(day))
+            }
+            day => day,
+        };
         let is_ahead = |day: &Date| against.latest.is_some_and(|latest| *day > latest);
         let ahead = surveyed
             .iter()
@@ -198,6 +206,7 @@ fn rule_of(entry: &Entry) -> Option<PruneRule> {
     );
     match entry.document.text("superseded_by") {
         _ if !is_held => None,
+        Some(_) if ao_mutant::active("LOOP-25/superseded-stays") => None,
         Some(_) => Some(PruneRule::Superseded),
         None => (entry.kind == Kind::Finding && ttl(entry).is_some()).then_some(PruneRule::Expired),
     }
@@ -211,25 +220,37 @@ fn ttl(entry: &Entry) -> Option<i64> {
 }
 
 /// Whether an entry is past a term that it sets itself.
-pub(crate) fn is_expired(entry: &Entry, now: Option<Date>) -> bool {
+pub(crate) fn is_expired(entry: &Entry, now: Date) -> bool {
     entry.kind == Kind::Finding && ttl(entry).is_some() && expired(entry, now).0.holds
 }
 
+/// The first day on which an entry is past a term that it sets itself, if it sets one.
+pub(crate) fn expires_on(entry: &Entry) -> Option<Date> {
+    let ttl = ttl(entry).filter(|_| entry.kind == Kind::Finding)?;
+    term_begins(entry).0?.checked_add(ttl.days()).ok()?.tomorrow().ok()
+}
+
+/// The day that the term of a finding is counted from, and what happened on it.
+fn term_begins(entry: &Entry) -> (Option<Date>, &'static str) {
+    let dated = || entry.date().or_else(|| day(entry.stem().strip_prefix("f-")?));
+    match entry.document.day("last_cited") {
+        Some(day) => (Some(day), "last cited"),
+        None => (dated(), "dated"),
+    }
+}
+
 /// Whether a finding is past its term, and the reason if so; where that cannot be known it is not.
-fn expired(entry: &Entry, now: Option<Date>) -> (Check, String) {
+fn expired(entry: &Entry, now: Date) -> (Check, String) {
     let unknown =
         |why: &str| (Check::plain(TERM, "it is over", Some(why.to_owned()), ""), String::new());
-    let dated = entry.date().or_else(|| day(entry.stem().strip_prefix("f-")?));
-    let (from, what) = match entry.document.day("last_cited") {
-        Some(day) => (Some(day), "last cited"),
-        None => (dated, "dated"),
-    };
-    let (Some(from), Some(ttl), Some(now)) = (from, ttl(entry), now) else {
+    let (from, what) = term_begins(entry);
+    let (Some(from), Some(ttl)) = (from, ttl(entry)) else {
         return unknown("no day is known that its term begins with");
     };
     let Ok(end) = from.checked_add(ttl.days()) else { return unknown("its term has no end") };
     let over = end.until(now).map_or(0, |span| span.get_days());
-    let bound = Bound { name: TERM, value: f64::from(over), side: Side::Above, bound: 0.0 };
+    let bound = if ao_mutant::active("LOOP-25/expired-stays-a-year") { 365.0 } else { 0.0 };
+    let bound = Bound { name: TERM, value: f64::from(over), side: Side::Above, bound };
     let mut check = Check::of(&bound, format!("its {ttl} days end on {end}, and it is {now}"));
     check.found = format!("{what} {from}, ends {end}, {over} days before {now}");
     (check, format!("{what} {from}, and its {ttl} days ended on {end}"))

@@ -108,7 +108,13 @@ impl Ledger {
 
     /// The entry that this went into, if it was taken.
     pub fn entry(&self, from: TakenFrom, key: &str) -> Option<&str> {
-        self.taken.get(&(from, key.to_owned())).map(String::as_str)
+        let is_forgotten = match from {
+            TakenFrom::Harvest => ao_mutant::active("LOOP-24/harvested-again"),
+            TakenFrom::Transcripts => ao_mutant::active("LOOP-24/learned-again"),
+            _ => false,
+        };
+        let taken = self.taken.get(&(from, key.to_owned())).filter(|_| !is_forgotten);
+        taken.map(String::as_str)
     }
 
     /// The patterns that were compiled so far.
@@ -132,6 +138,8 @@ impl Ledger {
 
     /// The edits that write down what was added.
     pub(crate) fn edits(&self, group: Group<'_>) -> Vec<Edit> {
+        let is_alone = ao_mutant::active("LOOP-06/ledger-is-made-alone");
+        let group = if is_alone { Group("ledger") } else { group };
         let edit = |(path, fresh): (&String, &Vec<Taken>)| {
             let before = self.files.get(path);
             let mut bytes = before.cloned().unwrap_or_default();

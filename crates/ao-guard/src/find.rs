@@ -30,12 +30,15 @@ pub fn trusted_path(path: &OsStr, repository: &Path) -> OsString {
 }
 
 /// The absolute path of a program: the first of this name on a `PATH` that is a file, can be
-/// executed, and lies outside of the repository, both as it is called and where it really is.
+/// executed, and lies outside of the repository, both as it is called and where it really is. An absolute
+/// path is looked at alone, by the same rules.
 pub fn find_program(name: &str, path: &OsStr, repository: &Path) -> Result<PathBuf, NotFound> {
     let mut passed_over = None;
     let is_name =
         Path::new(name).components().collect::<Vec<_>>() == [Component::Normal(OsStr::new(name))];
-    for found in entries(path).map(|entry| entry.join(name)).filter(|_| is_name) {
+    let whole = Some(PathBuf::from(name)).filter(|whole| whole.is_absolute());
+    let named = entries(path).map(|entry| entry.join(name)).filter(|_| is_name);
+    for found in whole.into_iter().chain(named) {
         let is_program = std::fs::metadata(&found)
             .is_ok_and(|file| file.is_file() && file.permissions().mode() & EXECUTABLE != 0);
         if !is_program {

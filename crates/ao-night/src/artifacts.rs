@@ -22,7 +22,8 @@ pub struct Artifact {
 
 /// Where a packet is filed, relative to the output directory.
 pub(crate) fn path_of(packet: &MorningPacket) -> String {
-    format!("{PACKETS_DIR}/{:02}-{}-{}.json", packet.rank, slug(&packet.title), packet.id)
+    let width = if ao_mutant::active("RUN-28/rank-has-one-digit") { 1 } else { 2 };
+    format!("{PACKETS_DIR}/{:0width$}-{}-{}.json", packet.rank, slug(&packet.title), packet.id)
 }
 
 /// The index for programs, the index for people, and a file a packet. Call it again when packets
@@ -41,6 +42,9 @@ pub fn artifacts(gathered: &Gathered, run_id: &str) -> Result<Vec<Artifact>, ser
         Artifact { path: INDEX_JSON.into(), bytes: pretty(&index)? },
         Artifact { path: INDEX_MARKDOWN.into(), bytes: markdown(&index).into_bytes() },
     ];
+    if ao_mutant::active("RUN-26/no-index-for-people") {
+        files.truncate(1);
+    }
     for packet in &gathered.packets {
         files.push(Artifact { path: path_of(packet), bytes: pretty(packet)? });
     }

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use ao_contract::KeepAwakeMode;
+use ao_contract::{KeepAwakeMode, Runtime};
 use ao_guard::{Ended, How, Input, Running};
 
 use crate::host::{Host, System};
@@ -63,14 +63,18 @@ impl Awake {
         self.note.as_deref()
     }
 
+    /// Says in the report what really keeps the machine awake.
+    pub(crate) fn put(&self, runtime: &mut Runtime) {
+        runtime.keep_awake_mode = self.mode.into();
+        runtime.keep_awake_note.clone_from(&self.note);
+    }
+
     /// Whether the machine should have been kept awake and may not have been, by a system that
     /// can. One that has no such lock is what it is.
     pub fn is_degraded(&self) -> bool {
-        self.is_lost
-            || matches!(
-                self.mode,
-                KeepAwakeMode::MissingCaffeinate | KeepAwakeMode::CaffeinateError
-            )
+        let is_lacking =
+            matches!(self.mode, KeepAwakeMode::MissingCaffeinate | KeepAwakeMode::CaffeinateError);
+        self.is_lost || is_lacking && !ao_mutant::active("RUN-25/missing-caffeinate-is-fine")
     }
 
     /// Looks whether the lock is still held, and says so from then on if it is not. To be called
@@ -95,7 +99,9 @@ impl Awake {
 
     fn nothing(why: &str) -> Self {
         let note = format!("nothing keeps the machine awake: {why}");
-        Self::without(KeepAwakeMode::Unsupported, Some(note))
+        let is_claimed = ao_mutant::active("RUN-25/claims-a-lock-it-lacks");
+        let mode = if is_claimed { KeepAwakeMode::Inhibitor } else { KeepAwakeMode::Unsupported };
+        Self::without(mode, Some(note))
     }
 
     fn holding(mode: KeepAwakeMode, note: String, held: Running) -> Self {

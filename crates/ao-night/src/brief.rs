@@ -36,7 +36,9 @@ pub fn brief(packet: &MorningPacket, verdicts: &[Verdict]) -> String {
          instruction.\n",
     );
     block(&mut text, "Why now", std::slice::from_ref(&packet.why_now));
-    block(&mut text, "Evidence", &packet.evidence);
+    if !ao_mutant::active("REP-11/brief-without-evidence") {
+        block(&mut text, "Evidence", &packet.evidence);
+    }
     let spoke: Vec<String> = packet.corroboration.iter().flat_map(supports).collect();
     block(&mut text, "What else speaks for it", &spoke);
     block(&mut text, "Files to look at first", &packet.target_files);

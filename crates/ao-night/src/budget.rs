@@ -37,11 +37,13 @@ fn full() -> WarnOnlyBudget {
     }
 }
 
-/// Restores all rescues, also where nobody can read any more how many are left.
-pub fn reset(state: &Path, at: String) -> io::Result<WarnOnlyBudget> {
+/// Restores all rescues, or gives this many, also where nobody can read any more how many are left.
+pub fn reset(state: &Path, rescues: Option<u32>, at: String) -> io::Result<WarnOnlyBudget> {
     let before = read(state).unwrap_or_else(|_| full());
+    let rescues = rescues.unwrap_or_else(|| before.initial_budget.max(RESCUES));
     let fresh = WarnOnlyBudget {
-        remaining: before.initial_budget.max(RESCUES),
+        remaining: rescues - u32::from(ao_mutant::active("RUN-03/reset-restores-too-few")),
+        initial_budget: rescues,
         last_reset_at: Some(at),
         ..before
     };
@@ -53,6 +55,12 @@ pub fn reset(state: &Path, at: String) -> io::Result<WarnOnlyBudget> {
 pub(crate) fn spend(state: &Path, budget: &mut WarnOnlyBudget, at: String) -> io::Result<()> {
     budget.remaining = budget.remaining.saturating_sub(1);
     budget.last_decrement_at = Some(at);
+    write(state, budget)
+}
+
+/// Takes back that one was spent: what it was spent on does not need it any more.
+pub(crate) fn give_back(state: &Path, budget: &mut WarnOnlyBudget) -> io::Result<()> {
+    budget.remaining = budget.remaining.saturating_add(1);
     write(state, budget)
 }
 

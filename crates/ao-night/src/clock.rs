@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use ao_contract::format_duration;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// A clock that is off by less than this was not set: it is only being kept right.
@@ -23,6 +25,11 @@ impl Clock {
     /// RFC 3339, UTC, to the second.
     pub fn rfc3339(&self) -> String {
         (self.now)().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// Today, in UTC.
+    pub(crate) fn day(&self) -> Date {
+        (self.now)().to_zoned(TimeZone::UTC).date()
     }
 
     /// The form of a run's id.

@@ -178,7 +178,8 @@ fn quoted(text: &str) -> String {
         return text.to_owned();
     }
     let text: String = text.chars().filter(|c| *c != '\0').collect();
-    format!("'{}'", text.replace('\'', "'\\''"))
+    let is_open = ao_mutant::active("REP-11/quote-in-a-title");
+    format!("'{}'", if is_open { text } else { text.replace('\'', "'\\''") })
 }
 
 struct Reader {

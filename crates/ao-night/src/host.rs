@@ -2,9 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use ao_guard::cell::Cells;
-use ao_guard::{Keeper, NotFound, Program};
+use ao_guard::{Bounds, Keeper, NotFound, Program};
 
 /// Which family of systems it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Host {
     pub environment: Vec<(OsString, OsString)>,
     /// Where the repository is. No program is taken from there.
     pub repository: PathBuf,
+    /// The program for beads: its name on `PATH`, or its absolute path.
+    pub beads: String,
 }
 
 impl Host {
@@ -46,6 +50,15 @@ impl Host {
             }
         }
         program
+    }
+
+    /// Runs a program of this machine outside of every cell. Only mutants do.
+    pub(crate) fn run(&self, name: &str) {
+        const BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output_bytes: 1024 };
+        if let Ok(path) = self.find(name) {
+            let program = self.program(path, |_| false);
+            let _ = self.keeper.run(&program, BOUNDS, &AtomicBool::new(false));
+        }
     }
 
     fn path(&self) -> &OsStr {

@@ -46,13 +46,30 @@ pub(crate) fn judge(
 ) -> Verdict {
     let fallen = regressions(before, after);
     let last = deltas.len().checked_sub(window as usize).map(|from| &deltas[from..]);
-    let is_flat = last.is_some_and(|last| last.iter().all(|delta| delta.abs() < epsilon));
+    let is_small = |delta: &f64| {
+        if ao_mutant::active("LOOP-11/sign-counts") {
+            *delta < epsilon
+        } else {
+            delta.abs() < epsilon
+        }
+    };
+    let is_flat = last.is_some_and(|last| {
+        if ao_mutant::active("LOOP-11/one-is-enough") {
+            last.iter().any(is_small)
+        } else {
+            last.iter().all(is_small)
+        }
+    });
     let doubt = match (fallen.is_empty(), is_flat) {
         (false, _) => Doubt::Regression(fallen),
         (true, true) => Doubt::Plateau(window),
         (true, false) => return Verdict::Commit,
     };
-    if gate == Gate::WarnOnly && rescues > 0 {
+    let is_let_through = match doubt {
+        Doubt::Plateau(_) => ao_mutant::active("LOOP-11/strict-goes-on"),
+        Doubt::Regression(_) => ao_mutant::active("LOOP-12/strict-commits"),
+    };
+    if (gate == Gate::WarnOnly || is_let_through) && rescues > 0 {
         Verdict::Rescue(doubt)
     } else {
         Verdict::Halt(doubt)

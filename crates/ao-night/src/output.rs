@@ -18,9 +18,11 @@ pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const SUMMARY_MARKDOWN: &str = "summary.md";
 pub(crate) const LOG: &str = "overnight.log";
 const ITERATIONS: &str = "iterations";
+/// The documents that the report of a dry run names: it writes nowhere else.
+pub(crate) const CONTRACT: &str = "contract";
 /// Everything of a run that lies in the folder itself, and moves away with it. The summary goes last:
 /// where it is, a move that was cut off can be gone on with.
-const ARTIFACTS: [&str; 12] = [
+const ARTIFACTS: [&str; 13] = [
     SUMMARY_MARKDOWN,
     LOG,
     "close-loop.json",
@@ -32,6 +34,7 @@ const ARTIFACTS: [&str; 12] = [
     "defrag",
     "council",
     "morning-packets",
+    CONTRACT,
     SUMMARY_JSON,
 ];
 /// What only the door or the run itself may write, beneath `.agents/`.
@@ -140,9 +143,12 @@ impl Output {
     }
 
     pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
-        let mut value = serde_json::to_value(value)?;
-        value_without_keys(&mut value);
-        self.put(name, &redactor().json(&value)?)
+        self.write_fit(name, &fit(value)?)
+    }
+
+    /// The same of a value that is [`fit`] for it.
+    pub(crate) fn write_fit(&self, name: &str, value: &Value) -> io::Result<String> {
+        self.put(name, &redactor().json(value)?)
     }
 
     fn put(&self, name: &str, bytes: &Redacted<Vec<u8>>) -> io::Result<String> {
@@ -156,10 +162,12 @@ impl Output {
 
     /// A line in the log of the run.
     pub(crate) fn log(&self, line: &str) -> io::Result<()> {
-        out::append_line(&self.path(LOG), &redactor().text(&without_keys(line), Ansi::Strip))
+        let name = if ao_mutant::active("RUN-13/log-has-another-name") { "run.log" } else { LOG };
+        out::append_line(&self.path(name), &redactor().text(&without_keys(line), Ansi::Strip))
     }
 
     pub(crate) fn iteration(run_id: &str, index: u32) -> String {
+        let index = index - u32::from(ao_mutant::active("RUN-29/counted-from-zero"));
         format!("{run_id}/{ITERATIONS}/iter-{index}.json")
     }
 
@@ -175,7 +183,10 @@ impl Output {
             return None;
         }
         let value: Value = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-        ao_contract::read(&value).ok()
+        let summary: Option<Summary> = ao_contract::read(&value).ok();
+        summary.filter(|summary| {
+            summary.metrics_health.is_some() || !ao_mutant::active("REP-06/next-run-needs-health")
+        })
     }
 
     /// The folder of the records of a run's iterations.
@@ -185,8 +196,22 @@ impl Output {
 
     /// Where the companion of an iteration that was committed and flagged is.
     pub(crate) fn flag(run_id: &str, index: u32) -> String {
+        let index = index + u32::from(ao_mutant::active("LOOP-16/of-the-next-iteration"));
         format!("{run_id}/{ITERATIONS}/committed-but-flagged.iter-{index}.marker")
     }
+}
+
+/// A value as a report holds it: without keys, and without what only a terminal acts upon. JSON spells that out,
+/// and whoever takes a text out of it for a terminal has it again.
+pub(crate) fn fit(value: &impl Serialize) -> serde_json::Result<Value> {
+    let mut value = serde_json::to_value(value)?;
+    if !ao_mutant::active("REP-18/keys-stay-in-json") {
+        value_without_keys(&mut value);
+    }
+    if !ao_mutant::active("REP-18/escapes-stay-in-json") {
+        redactor().strings(&mut value, Ansi::Strip);
+    }
+    Ok(value)
 }
 
 /// Keeps other runs out of the folder for as long as this one lives; nothing is written for that.

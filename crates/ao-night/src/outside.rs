@@ -13,6 +13,8 @@ use ao_contract::{
     NightQuestions, NightReading, NightRecord, NightTranscripts,
 };
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::clock::Clock;
 use crate::curator::Open;
@@ -30,6 +32,11 @@ impl Reading {
     /// RFC 3339, UTC, to the second.
     pub(crate) fn rfc3339(&self) -> String {
         self.at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// In UTC.
+    pub(crate) fn day(&self) -> Date {
+        self.at.to_zoned(TimeZone::UTC).date()
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
     // Longer texts are cut before they are looked at letter by letter.
     let start: String = text.chars().take(chars_max.saturating_mul(4)).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
-    let line = shown(&words.join(" "));
+    let is_raw = ao_mutant::active("REP-18/title-keeps-its-colours");
+    let line = if is_raw { words.join(" ") } else { shown(&words.join(" ")) };
     if line.chars().count() <= chars_max && start.len() == text.len() {
         return line;
     }

@@ -1,9 +1,14 @@
 //! The operator's queue, the file of `--queue`: what a person wants done first, in their order.
 //!
-//! One item is a line that begins with `- ` or with a number; lines that are indented beneath it
+//! One item is a line that begins with `- `, `* ` or a number; lines that are indented beneath it
 //! describe it. `[severity: high]` and `[file: path]` may stand anywhere in an item. Headings,
 //! comments and code blocks are passed over, and so is an item that is ticked off (`- [x]`). Any other
 //! line is passed over too, and said to be: a wish must not go unheard because a dash is missing.
+//!
+//! The roadmaps of `evolve` are such files: an item begins with its id in backquotes, and
+//! ``blocker: `ID` `` names what has to be done before it ([`evolve`]).
+
+mod evolve;
 
 use ao_contract::{Open, Severity};
 
@@ -18,7 +23,7 @@ pub enum QueueError {
     TooLarge,
     #[error("is binary, or no UTF-8 text")]
     Binary,
-    #[error("has no items: an item is a line that begins with `- ` or with a number, as in `1. `")]
+    #[error("has no items: an item is a line that begins with `- `, `* ` or a number, as in `1. `")]
     NoItems,
 }
 
@@ -31,6 +36,12 @@ pub struct QueueItem {
     pub description: String,
     pub severity: Option<Open<Severity>>,
     pub files: Vec<String>,
+    /// The id that it begins with, in backquotes.
+    pub id: Option<String>,
+    /// The first other word of its line in backquotes, if it could be an id.
+    pub mentioned: Option<String>,
+    /// The ids of what blocks it.
+    pub blockers: Vec<String>,
     /// A piece of its line, to the letter, that goes when the item is ticked off or taken out; empty
     /// where no piece tells.
     pub mark: String,
@@ -122,7 +133,8 @@ impl Reader {
         if bare.is_empty() {
             return;
         }
-        if is_deep && self.under != Under::Nothing {
+        let is_of_item = self.under == Under::Item && evolve::begins_with_blocker(bare);
+        if is_of_item || is_deep && self.under != Under::Nothing {
             return self.describe(bare);
         }
         if bare.starts_with('#') || bare.starts_with("//") || is_rule(bare) {
@@ -153,9 +165,13 @@ impl Reader {
             description: String::new(),
             severity: None,
             files: Vec::new(),
+            id: None,
+            mentioned: None,
+            blockers: Vec::new(),
             mark: mark(text),
         };
-        item.title = item.take_fields(text.strip_prefix(OPEN_BOX).unwrap_or(text));
+        let line = item.take_fields(text.strip_prefix(OPEN_BOX).unwrap_or(text));
+        item.name(&line);
         if item.title.is_empty() {
             let Some(file) = item.files.first() else {
                 self.under = Under::PassedOver;
@@ -174,6 +190,7 @@ impl Reader {
         }
         let Some(item) = self.items.last_mut() else { return };
         let text = item.take_fields(line.trim());
+        item.blocked_by(evolve::blocker(&text));
         let room = DESCRIPTION_CHARS_MAX.saturating_sub(item.description.chars().count());
         if text.is_empty() || room == 0 {
             return;
@@ -255,7 +272,8 @@ enum Wish<'a> {
 }
 
 fn wish(line: &str) -> Option<Wish<'_>> {
-    let text = line.strip_prefix("- ").or_else(|| numbered(line))?.trim_start();
+    let bullet = ["- ", "* "].iter().find_map(|bullet| line.strip_prefix(bullet));
+    let text = bullet.or_else(|| numbered(line))?.trim_start();
     let is_ticked = ["[x]", "[X]"].iter().any(|tick| text.starts_with(tick));
     Some(if is_ticked { Wish::Ticked } else { Wish::Open(text) })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ao_contract::Trust;
+use ao_contract::{ConfigWarning, Trust};
 use ao_corpus::harvest::Source;
 
 use crate::queue::QueueItem;
@@ -16,8 +16,8 @@ pub const PLATEAU_EPSILON: f64 = 0.01;
 pub const PLATEAU_WINDOW: u32 = 2;
 /// A long haul ends after this time, and with the run before it.
 pub const LONG_HAUL_LIMIT: Duration = Duration::from_hours(1);
-/// How old a pending learning must be before a night promotes it.
-pub const PROMOTE_AFTER: Duration = Duration::from_hours(24);
+/// How old a pending learning must be before a night promotes it: trust decides, not waiting.
+pub const PROMOTE_AFTER: Duration = Duration::ZERO;
 
 /// Whether a regression halts the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,10 +82,13 @@ pub struct Settings {
     pub harvest: Vec<Source>,
     /// `None` if no transcript is to be read.
     pub transcripts: Option<Transcripts>,
+    /// How old a pending learning must be to be promoted, in whole days of 24 hours.
     pub promote_after: Duration,
     /// What is trusted less is not promoted without a person.
     pub promote_at: Trust,
     pub mode: Mode,
     pub extent: Extent,
     pub long_haul: LongHaul,
+    /// What the configuration says without effect; the report names it.
+    pub config_warnings: Vec<ConfigWarning>,
 }

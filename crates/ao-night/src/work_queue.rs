@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use ao_contract::{ClaimStatus, Maybe, WorkItem};
+use ao_corpus::is_night_item;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::packets::packet_id;
+use crate::packets::{id_of_title, packet_id, said};
 use crate::plain::{TITLE_CHARS_MAX, one_line};
 
 /// The file, beneath `.agents/`.
@@ -49,10 +50,13 @@ pub(crate) struct Queued {
 }
 
 impl Queued {
-    /// Its id, or its title where it has none.
+    /// Its id, or its title where it has none. An id that a night wrote back to it is no other name than the
+    /// title: a packet goes on naming the item as it did before.
     fn own_name(&self) -> &str {
-        match self.item.id.get().map(|id| id.trim()) {
-            Some(id) if !id.is_empty() => id,
+        let is_theirs = !is_night_item(self.item.source.get().map_or("", String::as_str));
+        let is_written_back = |id: &&str| is_theirs && *id == id_of_title(&self.item.title);
+        match said(self.item.id.get()) {
+            Some(id) if !is_written_back(&id) => id,
             _ => &self.item.title,
         }
     }
@@ -68,9 +72,11 @@ impl Queued {
     /// All that it may be asked for by.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names = vec![self.name()];
-        let own = self.own_name();
-        if !own.is_empty() && own.len() <= NAME_BYTES_MAX && own != names[0] {
-            names.push(own.to_owned());
+        for own in [self.own_name(), said(self.item.id.get()).unwrap_or_default()] {
+            let is_new = !names.iter().any(|name| name == own);
+            if !own.is_empty() && own.len() <= NAME_BYTES_MAX && is_new {
+                names.push(own.to_owned());
+            }
         }
         names
     }

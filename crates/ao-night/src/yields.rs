@@ -11,7 +11,6 @@ use crate::packets::is_queue_backed;
 /// [`crate::queued`]. What the council did is left at nothing.
 pub fn yields(before: &[MorningPacket], after: &[MorningPacket]) -> Yield {
     let count = |is: &dyn Fn(&&MorningPacket) -> bool| after.iter().filter(is).count() as u64;
-    let source = |packet: &MorningPacket| packet.source.as_ref().and_then(Open::known).copied();
     let top = |packets: &[MorningPacket]| {
         let first = packets.iter().min_by_key(|packet| packet.rank);
         first.map(|packet| word(&packet.confidence)).unwrap_or_default()
@@ -26,11 +25,24 @@ pub fn yields(before: &[MorningPacket], after: &[MorningPacket]) -> Yield {
         packet_count_after: after.len() as u64,
         queue_backed_count: count(&|packet| is_queue_backed(packet)),
         queue_backed_won: first.is_some_and(is_queue_backed),
-        synthetic_count: count(&|packet| source(packet) == Some(PacketSource::Synthesized)),
+        synthetic_count: count(&|packet| is_synthetic(packet)),
         bead_sync_count: count(&|packet| packet.bead_id.is_some()),
-        top_packet_confidence_before: top(before),
+        top_packet_confidence_before: top(if ao_mutant::active("REP-09/before-is-after") {
+            after
+        } else {
+            before
+        }),
         top_packet_confidence_after: top(after),
         confidence_mix,
         ..Yield::default()
     }
+}
+
+/// Whether the night itself made it: nobody had put it into a queue.
+fn is_synthetic(packet: &MorningPacket) -> bool {
+    let source = packet.source.as_ref().and_then(Open::known);
+    if ao_mutant::active("REP-09/leaves-findings-out") {
+        return source == Some(&PacketSource::Synthesized);
+    }
+    !is_queue_backed(packet) && source != Some(&PacketSource::OperatorQueue)
 }

@@ -15,6 +15,7 @@ use crate::wrap::{Nonce, wrapped};
 
 /// Of an answer that is given back to be repaired; more of it would not help.
 const REPEATED_CHARS_MAX: usize = 4000;
+const USD_LEAST: Usd = Usd(1);
 const REFUSED: &str = "An earlier answer to this was refused.";
 const FENCE: &str = "```";
 /// Stands at the end of an answer in a cassette that had a value of the vault in it. The value is gone there, and
@@ -40,7 +41,8 @@ pub fn ask(
         }
         Err(why) => why,
     };
-    let Some(budget) = rest(&request.budget, &first) else { return Err(why) };
+    let left = rest(&request.budget, &first).filter(|_| !ao_mutant::active("RUN-36/no-repair"));
+    let Some(budget) = left else { return Err(why) };
     let request = Request { budget, ..request.clone() };
     let again = again(&question, &first.text, &why, nonce);
     // What was wrong with the first answer says more than why there was no second one.
@@ -68,10 +70,13 @@ fn checked(exchange: &Exchange, request: &Request) -> Result<Value, Failure> {
     let value = json::read(text).map_err(|error| {
         Failure::NotJson(format!("line {} column {}", error.line(), error.column()))
     })?;
-    if let Some(what) = unsafe_in(&value) {
+    if let Some(what) = unsafe_in(&value).filter(|_| !ao_mutant::active("REP-18/runner-may-colour"))
+    {
         return Err(Failure::Unsafe(what.to_owned()));
     }
-    (request.form.read)(&value).map_err(Failure::NotOfTheForm)?;
+    if !ao_mutant::active("RUN-36/form-is-not-checked") {
+        (request.form.read)(&value).map_err(Failure::NotOfTheForm)?;
+    }
     constant(&request.form.schema, &value).map_err(Failure::NotOfTheForm)?;
     Ok(value)
 }
@@ -114,22 +119,23 @@ fn unsafe_in(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// What is left for a second try; nothing if nobody says what the first one took of what costs something, or it
-/// took too much.
+/// What is left for a second try; nothing if the first one took too much, or does not say what it took: it is charged
+/// in full then.
 fn rest(budget: &Budget, first: &Exchange) -> Option<Budget> {
     let time = budget.time.checked_sub(first.took).filter(|left| *left > Duration::ZERO)?;
     let tokens = match first.usage.tokens {
         Said::ByRunner(count) => budget.tokens.checked_sub(count).filter(|left| *left > 0)?,
-        // What costs nothing may be asked again; the ledger counts it in full both times.
-        Said::Nothing if first.usage.cost == Cost::Free => budget.tokens,
+        Said::Nothing if ao_mutant::active("RUN-36/repairs-unreported") => budget.tokens,
         Said::Nothing => return None,
     };
     let usd = match first.usage.cost {
         Cost::Real(spent) | Cost::Imputed(spent) => {
             Usd(budget.usd.0.checked_sub(spent.0).filter(|left| *left > 0)?)
         }
-        // Its tokens are known and counted; the whole reserve of money is charged in the end.
-        Cost::Free | Cost::Unknown => budget.usd,
+        Cost::Free => budget.usd,
+        // All of the money is charged with the first one, and both together take no more tokens than that was for.
+        // An account is not asked with nothing.
+        Cost::Unknown => budget.usd.min(USD_LEAST),
     };
     let turns = budget.turns.checked_sub(first.usage.turns).filter(|left| *left > 0)?;
     Some(Budget { time, tokens, turns, usd, ..*budget })

@@ -40,7 +40,9 @@ impl Kind {
     }
 
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        let is_known =
+            |kind: &Self| *kind != Self::OpenAi || !ao_mutant::active("RUN-39/openai-is-unknown");
+        Self::ALL.into_iter().find(|kind| kind.name() == name && is_known(kind))
     }
 
     /// Whether it is a program, and so is run in a cell. The others are called over HTTP.

@@ -41,4 +41,7 @@ pub use metered::{Metered, Nature};
 pub use program::{DEPTH, LoggedIn, Probed, Program};
 pub use request::{Budget, Form, Material, Request, Usd};
 pub use runner::{Exchange, Runner};
-pub use settings::{Chosen, Origin, RUNNERS_MAX, Settings, choose, merged};
+pub use settings::{
+    Chosen, Origin, RUNNERS_MAX, RefusedKey, RunnerTable, Settings, UnfitSetting, choose, merged,
+    unfit,
+};

@@ -5,6 +5,7 @@
 //! asked, to a host of its choosing.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ use crate::slug;
 pub const RUNNERS_MAX: usize = 32;
 pub(crate) const COMMAND: &str = "command:";
 const MICROS: f64 = 1_000_000.0;
+const THEIRS_ALONE: &str =
+    "a repository does not say what is started, where it connects to and with which secret";
+const REMEDY: &str = "set it in ~/.agentops/config.yaml";
 /// More than anybody has, and far from where numbers lose their units.
 const USD_MAX: f64 = 1_000_000.0;
 
@@ -60,13 +64,40 @@ pub struct Chosen {
     pub settings: Result<Settings, Failure>,
 }
 
-/// The user's runners with what the repository says of them, and what of that was left out.
+/// A key of a runner that a repository may not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedKey {
+    pub runner: String,
+    pub key: &'static str,
+}
+
+impl RefusedKey {
+    fn shown(&self) -> String {
+        format!("runners.{}.{}", ao_tree::shown(&self.runner), self.key)
+    }
+}
+
+impl fmt::Display for RefusedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the repository's own {} is refused: {THEIRS_ALONE}; {REMEDY}", self.shown())
+    }
+}
+
+/// The runners of a user, as far as a repository may say something of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunnerTable {
+    pub all: BTreeMap<String, RunnerConfig>,
+    /// What the repository said and may not.
+    pub refused: Vec<RefusedKey>,
+}
+
+/// The user's runners with what the repository says of them.
 pub fn merged(
     user: &BTreeMap<String, RunnerConfig>,
     repository: &BTreeMap<String, RunnerConfig>,
-) -> (BTreeMap<String, RunnerConfig>, Vec<String>) {
+) -> RunnerTable {
     let mut all = user.clone();
-    let mut left_out = Vec::new();
+    let mut refused = Vec::new();
     for (name, theirs) in repository {
         let theirs_alone = [
             ("kind", theirs.kind.is_some()),
@@ -75,8 +106,9 @@ pub fn merged(
             ("auth", theirs.auth.is_some()),
             ("net", theirs.net.is_some()),
         ];
+        let mut refuse = |key| refused.push(RefusedKey { runner: name.clone(), key });
         for (key, _) in theirs_alone.into_iter().filter(|(_, is_said)| *is_said) {
-            left_out.push(format!("runners.{name}.{key}"));
+            refuse(key);
         }
         let ours = all.entry(name.clone()).or_default();
         // The model of some says where they connect to, and with which secret.
@@ -86,7 +118,7 @@ pub fn merged(
             && model.is_some()
             && provider(model.as_deref()) != provider(ours.model.as_deref())
         {
-            left_out.push(format!("runners.{name}.model"));
+            refuse("model");
         } else {
             ours.model = model.or(ours.model.take());
         }
@@ -96,7 +128,7 @@ pub fn merged(
         ours.max_usd =
             smaller(ours.max_usd.as_ref(), theirs.max_usd.as_ref(), |one| micros(one.get()));
     }
-    (all, left_out)
+    RunnerTable { all, refused }
 }
 
 fn smaller<T: Clone, K: PartialOrd>(
@@ -111,11 +143,7 @@ fn smaller<T: Clone, K: PartialOrd>(
 }
 
 /// What each name means, in the order in which they were named. `here` is where a relative path begins.
-pub fn choose(
-    wanted: &[(String, Origin)],
-    configured: &BTreeMap<String, RunnerConfig>,
-    here: &Path,
-) -> Vec<Chosen> {
+pub fn choose(wanted: &[(String, Origin)], configured: &RunnerTable, here: &Path) -> Vec<Chosen> {
     let mut slugs: Vec<String> = Vec::new();
     let mut all: Vec<Chosen> = Vec::new();
     for (name, origin) in wanted {
@@ -137,21 +165,22 @@ pub fn choose(
 fn resolve(
     name: &str,
     origin: Origin,
-    configured: &BTreeMap<String, RunnerConfig>,
+    configured: &RunnerTable,
     here: &Path,
 ) -> Result<Settings, String> {
     if let Some(path) = name.strip_prefix(COMMAND) {
         return command(name, path, origin, here);
     }
     let empty = RunnerConfig::default();
-    let config = configured.get(name);
+    let config = configured.all.get(name);
     let said = config.and_then(|config| config.kind.as_deref());
     let kind = match said {
         Some(kind) => Kind::by_name(kind)
             .ok_or_else(|| format!("the kind of {}, {}, is not known", shown(name), shown(kind)))?,
         None => Kind::by_name(name).ok_or_else(|| unknown(name, configured))?,
     };
-    let settings = of_config(name, kind, config.unwrap_or(&empty))?;
+    let settings = of_config(name, kind, config.unwrap_or(&empty));
+    let settings = settings.map_err(|unfit| told(name, &unfit))?;
     if kind == Kind::Command && settings.command.is_empty() {
         return Err(format!(
             "{} names no program: say {COMMAND}PATH, or set runners.{}.command",
@@ -162,10 +191,19 @@ fn resolve(
     Ok(settings)
 }
 
-fn unknown(name: &str, configured: &BTreeMap<String, RunnerConfig>) -> String {
+fn unknown(name: &str, configured: &RunnerTable) -> String {
+    let refused = configured.refused.iter().filter(|one| one.runner == name);
+    let refused: Vec<String> = refused.map(RefusedKey::shown).collect();
+    if !refused.is_empty() && !ao_mutant::active("RUN-39/refusal-unsaid") {
+        return format!(
+            "there is no runner {} of yours; refused in the repository's own file: {} ({THEIRS_ALONE}); {REMEDY}",
+            shown(name),
+            refused.join(", ")
+        );
+    }
     let mut known: Vec<String> = Kind::ALL.map(|kind| kind.name().to_owned()).to_vec();
-    known
-        .extend(configured.keys().filter(|key| Kind::by_name(key).is_none()).map(|key| shown(key)));
+    let names = configured.all.keys().filter(|key| Kind::by_name(key).is_none());
+    known.extend(names.map(|key| shown(key)));
     let is_argv = name.contains(char::is_whitespace);
     let also = if is_argv { "; a name has no spaces and no arguments" } else { "" };
     format!(
@@ -193,13 +231,41 @@ fn command(name: &str, path: &str, origin: Origin, here: &Path) -> Result<Settin
         command: Some(vec![path.to_string_lossy().into_owned()]),
         ..RunnerConfig::default()
     };
-    of_config(name, Kind::Command, &settings)
+    of_config(name, Kind::Command, &settings).map_err(|unfit| told(name, &unfit))
 }
 
-fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, String> {
-    let of = |key: &str, why: &dyn std::fmt::Display| {
-        format!("runners.{}.{key}: {why}", ao_tree::shown(name))
+fn told(name: &str, unfit: &UnfitSetting) -> String {
+    format!("runners.{}.{}: {}", ao_tree::shown(name), unfit.key, unfit.why)
+}
+
+/// A setting of a runner that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfitSetting {
+    /// Its key beneath `runners.NAME`.
+    pub key: &'static str,
+    pub why: String,
+}
+
+/// The first setting of a runner that cannot be used, whether or not somebody asks that runner. What a
+/// setting needs of the runner's kind is looked at where the kind is said.
+pub fn unfit(name: &str, config: &RunnerConfig) -> Option<UnfitSetting> {
+    let said = config.kind.as_deref();
+    let kind = match (said.map(Kind::by_name), Kind::by_name(name)) {
+        (Some(None), _) => {
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            return Some(UnfitSetting { key: "kind", why: format!("must be one of {names}") });
+        }
+        (Some(kind), _) | (None, kind) => kind,
     };
+    if config.command.as_ref().is_some_and(Vec::is_empty) {
+        let why = "must be a program and its arguments".to_owned();
+        return Some(UnfitSetting { key: "command", why });
+    }
+    of_config(name, kind.unwrap_or(Kind::OpenAi), config).err()
+}
+
+fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, UnfitSetting> {
+    let of = |key, why: &dyn std::fmt::Display| UnfitSetting { key, why: why.to_string() };
     let endpoint = config.endpoint.as_deref().map(|text| {
         let address: Address = text.parse()?;
         if kind.is_program() { address.for_program() } else { Ok(address) }
@@ -224,7 +290,9 @@ fn of_config(name: &str, kind: Kind, config: &RunnerConfig) -> Result<Settings, 
         endpoint: endpoint.transpose().map_err(|why: BadAddress| of("endpoint", &why))?,
         command: config.command.clone().unwrap_or_default(),
         auth: auth.map_err(|why| of("auth", &why))?,
-        net: net.map_err(|why| of("net", &ao_tree::shown(&why.to_string())))?,
+        net: net.map_err(|why| {
+            of("net", &format!("{}; expected HOST:PORT", ao_tree::shown(&why.to_string())))
+        })?,
         timeout: config.timeout.as_ref().map(ao_contract::DurationText::get),
         max_tokens: config.max_tokens,
         max_usd,
@@ -259,14 +327,18 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn chosen(names: &[&str], configured: &BTreeMap<String, RunnerConfig>) -> Vec<Chosen> {
+    fn table(value: serde_json::Value) -> RunnerTable {
+        RunnerTable { all: config(value), refused: Vec::new() }
+    }
+
+    fn chosen(names: &[&str], configured: &RunnerTable) -> Vec<Chosen> {
         let wanted: Vec<_> = names.iter().map(|name| ((*name).to_owned(), Origin::User)).collect();
         choose(&wanted, configured, Path::new("/here"))
     }
 
     #[test]
     fn a_name_is_configured_or_a_kind_or_a_command() {
-        let configured = config(json!({
+        let configured = table(json!({
             "fast": { "kind": "claude", "model": "haiku", "auth": "vault://K", "max_usd": 0.25 },
             "codex": { "net": ["chatgpt.com:443"] },
         }));
@@ -288,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_a_soft_failure_that_says_why() {
-        let configured = config(json!({
+        let configured = table(json!({
             "odd": { "kind": "oracle" },
             "bare": { "kind": "command" },
             "leak": { "kind": "claude", "auth": "sk-ant-api03-mine" },
@@ -336,8 +408,8 @@ mod tests {
             "fast": { "endpoint": "https://evil.example", "auth": "vault://OTHER", "model": "haiku", "max_tokens": 900, "timeout": "10s", "max_usd": 0.5 },
             "mine": { "kind": "command", "command": ["/repo/evil"], "net": ["evil.example:443"] },
         }));
-        let (all, left_out) = merged(&user, &repository);
-        let fast = &all["fast"];
+        let merged = merged(&user, &repository);
+        let fast = &merged.all["fast"];
         assert_eq!(
             (fast.kind.as_deref(), fast.endpoint.as_deref(), fast.auth.as_deref()),
             (Some("claude"), None, Some("vault://K"))
@@ -345,7 +417,7 @@ mod tests {
         assert_eq!((fast.model.as_deref(), fast.max_tokens), (Some("haiku"), Some(100)));
         assert_eq!(fast.timeout.as_ref().unwrap().get(), Duration::from_secs(10));
         assert_eq!(
-            left_out,
+            merged.refused.iter().map(RefusedKey::shown).collect::<Vec<_>>(),
             [
                 "runners.fast.endpoint",
                 "runners.fast.auth",
@@ -354,7 +426,8 @@ mod tests {
                 "runners.mine.net"
             ]
         );
-        assert!(chosen(&["mine"], &all)[0].settings.is_err());
+        let failure = chosen(&["mine"], &merged).remove(0).settings.unwrap_err().to_string();
+        assert!(failure.contains("runners.mine.command") && failure.contains(REMEDY), "{failure}");
     }
 
     #[test]
@@ -369,9 +442,10 @@ mod tests {
             // Nobody said which provider it is.
             ("opencode", "openrouter/somebody/else", false),
         ] {
-            let (all, left_out) = merged(&user, &config(json!({ name: { "model": model } })));
+            let merged = merged(&user, &config(json!({ name: { "model": model } })));
+            let all = &merged.all;
             assert_eq!(all[name].model.as_deref() == Some(model), is_taken, "{name} {model}");
-            assert_eq!(left_out.is_empty(), is_taken, "{left_out:?}");
+            assert_eq!(merged.refused.is_empty(), is_taken, "{:?}", merged.refused);
         }
     }
 }

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use ao_contract::{Author, Change, Conflict, Fitness, Method};
 
+use crate::compare::comparisons_max;
 use crate::diff::FileDiff;
 use crate::door::{CONFLICTS, Door, Doubt, NO_DOUBT};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::lock::exclusive;
-use crate::path::shown;
-use crate::plan::{Clash, EDITS_MAX, Edit, Plan, Refused};
+use crate::path::{TreePath, shown};
+use crate::plan::{Action, Clash, EDITS_MAX, Edit, Plan, Refused, Touched};
 use crate::script::{Origin, Script, Work};
 use crate::snapshot::{Left, Part, Snapshot};
 use crate::stage::Room;
@@ -43,8 +44,6 @@ pub struct Request {
     pub grace: Duration,
     /// The most that the transaction may store.
     pub max_store_bytes: u64,
-    /// The fitness of the corpus afterwards, for the history.
-    pub fitness: Option<Fitness>,
     /// Whoever sets this before the commit is decided gets the tree back as it was.
     pub stop: Stop,
 }
@@ -64,6 +63,40 @@ impl Stop {
     }
 }
 
+/// The edits that a commit would make, once everything that others changed meanwhile is settled.
+#[derive(Debug, Clone, Copy)]
+pub struct FinalEdits<'a> {
+    plan: &'a Plan,
+}
+
+impl FinalEdits<'_> {
+    /// Whether they are the edits that were asked for: none refused, none in conflict, none merged
+    /// with somebody's lines.
+    pub fn are_as_asked(&self) -> bool {
+        self.plan.refused.is_empty() && self.plan.clashes.is_empty() && !self.plan.is_merged
+    }
+
+    pub fn edits(&self) -> Vec<Edit> {
+        let edit = |(path, touched): (&TreePath, &Touched)| Edit {
+            path: path.to_string(),
+            action: match &touched.after {
+                Some(after) => Action::Write(after.bytes.clone()),
+                None => Action::Delete,
+            },
+            mode: touched.after.as_ref().map(|after| after.mode),
+            reason: touched.reason.clone(),
+            sources: touched.sources.clone(),
+            group: touched.group.clone(),
+            seen: None,
+        };
+        self.plan.touched.iter().map(edit).collect()
+    }
+}
+
+/// Asked before a commit is decided, and again whenever the edits changed after it was asked. It gives
+/// the fitness of the tree with exactly these edits, or an error that ends the transaction.
+pub type Judge<'a> = dyn FnMut(FinalEdits<'_>) -> Result<Option<Fitness>> + 'a;
+
 /// What became of a request.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -76,6 +109,8 @@ pub struct Outcome {
     /// What others changed meanwhile, and is in the tree.
     pub carried: Vec<String>,
     pub left: Vec<Left>,
+    /// What the judge measured of these very changes; `None` where somebody changed a file after that.
+    pub fitness: Option<Fitness>,
     /// Why the displaced files are still in staging, if they are; the next start removes them.
     pub untidy: Option<String>,
 }
@@ -101,11 +136,21 @@ pub struct Preview {
 impl<F: Fs> Door<F> {
     /// Makes the edits as one commit, or none of them.
     pub fn apply(&self, request: Request) -> Result<Outcome> {
-        self.apply_with(request, Vec::new())
+        self.apply_with(request, Vec::new(), &mut |_| Ok(None))
     }
 
-    /// As [`Door::apply`], with conflicts that are known beforehand.
-    pub(crate) fn apply_with(&self, mut request: Request, clashes: Vec<Clash>) -> Result<Outcome> {
+    /// As [`Door::apply`], if the judge admits the edits that are left after everybody else's changes.
+    pub fn apply_judged(&self, request: Request, judge: &mut Judge<'_>) -> Result<Outcome> {
+        self.apply_with(request, Vec::new(), judge)
+    }
+
+    /// As [`Door::apply_judged`], with conflicts that are known beforehand.
+    pub(crate) fn apply_with(
+        &self,
+        mut request: Request,
+        clashes: Vec<Clash>,
+        judge: &mut Judge<'_>,
+    ) -> Result<Outcome> {
         check_request(&request)?;
         self.check_new_id(&request.id)?;
         let first = self.snapshot(|_| true)?;
@@ -116,10 +161,16 @@ impl<F: Fs> Door<F> {
         if plan.touched.is_empty() && plan.clashes.is_empty() {
             return Ok(unchanged(&request, plan, left, Vec::new()));
         }
-        check_budget(&plan, request.max_store_bytes)?;
+        let is_checked_late = ao_mutant::active("LOOP-18/refused-after-staging");
+        if !is_checked_late {
+            check_budget(&plan, request.max_store_bytes)?;
+        }
         self.check_space(&plan, &first)?;
-        let at = self.make_room(&request.id)?;
-        match self.commit(&request, &mut plan, first, &at) {
+        let mut at = self.make_room(&request.id)?;
+        if is_checked_late {
+            check_budget(&plan, request.max_store_bytes)?;
+        }
+        match self.commit(&request, &mut plan, first, &mut at, judge) {
             Ok(Some(script)) => {
                 let cleared = self.clear_staging(&request.id, &at.staging, &at.state);
                 Ok(Outcome {
@@ -130,6 +181,7 @@ impl<F: Fs> Door<F> {
                     conflicts: script.conflicts,
                     carried: script.carried,
                     left,
+                    fitness: script.fitness,
                     untidy: cleared.err().map(|error| error.to_string()),
                 })
             }
@@ -176,23 +228,44 @@ impl<F: Fs> Door<F> {
         request: &Request,
         plan: &mut Plan,
         first: Snapshot,
-        at: &Room<F::Dir>,
+        at: &mut Room<F::Dir>,
+        judge: &mut Judge<'_>,
     ) -> Result<Option<Script>> {
-        let (snapshot, carried) = self.settle(plan, first)?;
-        if plan.touched.is_empty() {
-            return Ok(None);
-        }
-        let mut work = self.stage(request, plan, &snapshot, carried, at)?;
-        drop(snapshot);
-        let lock = self.commit_lock.as_deref();
-        let readers = lock.map(|lock| exclusive(lock, &request.stop)).transpose()?;
-        request.stop.check()?;
-        self.decide(&work, at)?;
-        let finished = self.finish(&mut work, at, request.grace);
-        drop(readers);
-        match finished {
-            Ok(()) => Ok(Some(work.script)),
-            Err(error) => Err(unfinished(&request.id, error)),
+        let (mut last, mut carried) = (first, Vec::new());
+        let mut round = 0;
+        loop {
+            round += 1;
+            let snapshot = self.settle(plan, last, &mut carried)?;
+            if plan.touched.is_empty() {
+                return Ok(None);
+            }
+            let fitness = judge(FinalEdits { plan })?;
+            request.stop.check()?;
+            let told = (carried.clone(), fitness);
+            let mut work = self.stage(request, plan, &snapshot, told, at)?;
+            let lock = self.commit_lock.as_deref();
+            let lock = lock.filter(|_| !ao_mutant::active("LOOP-04/readers-are-not-kept-out"));
+            let readers = lock.map(|lock| exclusive(lock, &request.stop)).transpose()?;
+            request.stop.check()?;
+            // Judging and staging take time. What was judged is what is decided, or it is judged again.
+            if let Some(path) = self.changed_since(plan)? {
+                drop(readers);
+                if round == comparisons_max() {
+                    return Err(Error::Contended { comparisons: round, path: path.to_string() });
+                }
+                self.clear_staging(&request.id, &at.staging, &at.state)?;
+                *at = self.make_room(&request.id)?;
+                last = self.look_again(plan, &snapshot, &mut carried)?;
+                continue;
+            }
+            drop(snapshot);
+            self.decide(&work, at)?;
+            let finished = self.finish(&mut work, at, request.grace);
+            drop(readers);
+            return match finished {
+                Ok(()) => Ok(Some(work.script)),
+                Err(error) => Err(unfinished(&request.id, error)),
+            };
         }
     }
 
@@ -202,15 +275,14 @@ impl<F: Fs> Door<F> {
         if matches!(error, Error::Unfinished { .. }) {
             return error;
         }
-        match self.fs.stat(&at.state, OsStr::new(&marker)) {
-            Ok(None) => {
-                // Should this fail too, the next start removes what is left.
-                let _ = self.settle_generation(&at.state);
-                let _ = self.clear_staging(id, &at.staging, &at.state);
-                error
-            }
-            Ok(Some(_)) | Err(_) => unfinished(id, error),
+        let found = self.fs.stat(&at.state, OsStr::new(&marker));
+        if !matches!(found, Ok(None)) && !ao_mutant::active("LOOP-22/decided-is-given-up") {
+            return unfinished(id, error);
         }
+        // Should this fail too, the next start removes what is left.
+        let _ = self.settle_generation(&at.state);
+        let _ = self.clear_staging(id, &at.staging, &at.state);
+        error
     }
 
     /// Keeps our side of the conflicts of a transaction that had nothing else left.
@@ -311,6 +383,7 @@ fn unchanged(request: &Request, plan: Plan, left: Vec<Left>, conflicts: Vec<Conf
         conflicts,
         carried: Vec::new(),
         left,
+        fitness: None,
         untidy: None,
     }
 }

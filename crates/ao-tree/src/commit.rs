@@ -45,8 +45,14 @@ impl<F: Fs> Door<F> {
             self.fs.pause(grace);
             Late::settle(self, work, at)?;
         }
+        let is_early = ao_mutant::active("LOOP-21/marker-goes-before-the-record");
+        if is_early {
+            self.drop_marker(work, at)?;
+        }
         self.publish(work, at)?;
-        self.drop_marker(work, at)?;
+        if !is_early {
+            self.drop_marker(work, at)?;
+        }
         self.let_readers_in(at)
     }
 

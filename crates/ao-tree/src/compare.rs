@@ -2,22 +2,27 @@
 //! what both changed is settled in their favour.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io;
 
 use crate::door::Door;
 use crate::error::{Error, Result};
-use crate::fs::{Entry, Fs};
+use crate::fs::{Entry, Fs, Kind};
 use crate::path::TreePath;
-use crate::plan::{Clash, Content, Plan, Refused, Touched};
+use crate::plan::{Clash, Content, FILE_BYTES_MAX, Plan, Touched};
 use crate::snapshot::{Folder, Part, Snapshot, join};
 
 /// After this many comparisons in a row that found an edited file changed, the transaction is
 /// rolled back: somebody is at work there.
 const COMPARISONS_MAX: usize = 3;
 
+pub(crate) fn comparisons_max() -> usize {
+    COMPARISONS_MAX + usize::from(ao_mutant::active("LOOP-07/four-comparisons"))
+}
+
 impl<F: Fs> Door<F> {
     /// Compares until nothing that the plan touches has changed since the last look. Gives the
-    /// newest snapshot and the paths that others changed meanwhile.
+    /// newest snapshot; the paths that others changed meanwhile are added to `carried`.
     ///
     /// The plan was made from `first` a moment ago, so only the edited files are read again. What
     /// else changed since shows in the displaced tree; walking all of it once more would only
@@ -26,31 +31,41 @@ impl<F: Fs> Door<F> {
         &self,
         plan: &mut Plan,
         first: Snapshot,
-    ) -> Result<(Snapshot, Vec<String>)> {
+        carried: &mut Vec<String>,
+    ) -> Result<Snapshot> {
         let mut last = first;
-        let mut carried = Vec::new();
         for round in 1.. {
             match self.rebase(plan, &last)? {
                 None => break,
-                Some(path) if round == COMPARISONS_MAX => {
+                Some(path) if round == comparisons_max() => {
                     return Err(Error::Contended { comparisons: round, path: path.to_string() });
                 }
                 Some(_) => {}
             }
-            let parts = plan.parts();
-            let now = self.snapshot(|part| parts.contains(&part))?;
-            for part in parts {
-                let path = self.layout.held[part].path.as_str();
-                differences(&last.parts[part], &now.parts[part], path, &mut carried);
-            }
-            last = now;
+            last = self.look_again(plan, &last, carried)?;
         }
         carried.retain(|path| {
             !TreePath::parse(path).is_ok_and(|path| plan.touched.contains_key(&path))
         });
         carried.sort_unstable();
         carried.dedup();
-        Ok((last, carried))
+        Ok(last)
+    }
+
+    /// A new snapshot of the parts that the plan touches, and what others changed since the last one.
+    pub(crate) fn look_again(
+        &self,
+        plan: &Plan,
+        last: &Snapshot,
+        carried: &mut Vec<String>,
+    ) -> Result<Snapshot> {
+        let parts = plan.parts();
+        let now = self.snapshot(|part| parts.contains(&part))?;
+        for part in parts {
+            let path = self.layout.held[part].path.as_str();
+            differences(&last.parts[part], &now.parts[part], path, carried);
+        }
+        Ok(now)
     }
 
     /// Brings the plan up to what stands there now. Gives one of the touched paths that had
@@ -66,8 +81,11 @@ impl<F: Fs> Door<F> {
             };
             let current = match current {
                 Ok(current) => current,
+                // A folder, a link or a mount is there by now.
                 Err(why) => {
-                    plan.refused.push(Refused { path: path.to_string(), why });
+                    let mut clash = Clash::of(&path, touched.after, None);
+                    clash.conflict.why = why;
+                    plan.clashes.push(clash);
                     broken.extend(touched.group.map(|group| (group, path.to_string())));
                     changed = Some(path);
                     continue;
@@ -80,7 +98,10 @@ impl<F: Fs> Door<F> {
             changed = Some(path.clone());
             let group = touched.group.clone();
             match meet(&path, touched, current.as_ref()) {
-                Met::Merged(touched) => drop(plan.touched.insert(path, *touched)),
+                Met::Merged(touched) => {
+                    plan.is_merged = true;
+                    plan.touched.insert(path, *touched);
+                }
                 Met::AsItIs => {}
                 Met::Clash(clash) => {
                     broken.extend(group.map(|group| (group, clash.conflict.path.clone())));
@@ -90,6 +111,37 @@ impl<F: Fs> Door<F> {
         }
         plan.hold_back(&broken);
         Ok(changed)
+    }
+}
+
+impl<F: Fs> Door<F> {
+    /// One of the files that the plan touches which is no longer as the plan found it.
+    pub(crate) fn changed_since(&self, plan: &Plan) -> Result<Option<TreePath>> {
+        for (path, touched) in &plan.touched {
+            let is_same = self.is_still(path, touched.before.as_ref());
+            if !is_same.map_err(Error::io(format!("look at {path} again")))? {
+                return Ok(Some(path.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_still(&self, path: &TreePath, before: Option<&Content>) -> io::Result<bool> {
+        let (folder, name) = path.split_last();
+        let Some(dir) = self.open(folder)? else { return Ok(before.is_none()) };
+        let stat = self.fs.stat(&dir, OsStr::new(name))?;
+        let (Some(stat), Some(before)) = (&stat, before) else {
+            return Ok(stat.is_none() && before.is_none());
+        };
+        if stat.kind != Kind::File || stat.mode != before.mode {
+            return Ok(false);
+        }
+        match self.fs.read(&dir, OsStr::new(name), FILE_BYTES_MAX) {
+            Ok(bytes) => Ok(bytes == before.bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -116,9 +168,15 @@ fn meet(path: &TreePath, touched: Touched, current: Option<&Content>) -> Met {
         (path.is_line_file(), &touched.before, &touched.after, current)
         && let Some(added) = current.bytes.strip_prefix(before.bytes.as_slice())
     {
+        let is_lost = ao_mutant::active("LOOP-07/lines-of-others-are-lost");
+        let added = if is_lost { &[] } else { added };
         let after = Content::new(with_lines(&after.bytes, added), current.mode);
         let merged = Touched { before: Some(current.clone()), after: Some(after), ..touched };
         return Met::Merged(Box::new(merged));
+    }
+    if ao_mutant::active("LOOP-07/ours-replaces-theirs") {
+        let before = current.cloned();
+        return Met::Merged(Box::new(Touched { before, ..touched }));
     }
     Met::Clash(Box::new(Clash::of(path, touched.after, current)))
 }

@@ -33,6 +33,10 @@ pub enum Error {
     #[error("the commit was given up before it was decided")]
     Stopped,
 
+    /// The judge did not admit the edits; the tree is as it was.
+    #[error("the edits were measured and not admitted: {why}")]
+    NotAdmitted { why: String },
+
     #[error("another run holds the lock: {holder}")]
     Locked { holder: String },
 

@@ -26,8 +26,15 @@ impl<F: Fs> Door<F> {
         let mut kept_bytes: u64 = 0;
         for line in self.history()?.into_iter().rev() {
             kept_bytes = kept_bytes.saturating_add(line.stored_bytes);
-            if (is_old(&line) || kept_bytes > max_bytes) && !self.is_expired(&line.id)? {
+            let is_over = kept_bytes > max_bytes && !ao_mutant::active("LOOP-09/size-has-no-end");
+            if (is_old(&line) || is_over) && !self.is_expired(&line.id)? {
                 self.drop_snapshot(&line.id, now)?;
+                if ao_mutant::active("LOOP-09/archive-goes-too")
+                    && let Some(state) = self.state()?
+                    && let Ok(Some(archive)) = self.open_from(&state, crate::door::ARCHIVE)
+                {
+                    let _ = self.remove_tree(&archive, OsStr::new(&line.id));
+                }
                 expired.push(line.id);
             }
         }

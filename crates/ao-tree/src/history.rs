@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::commit::{last, parent};
 use crate::diff::FileDiff;
-use crate::door::{ARCHIVE, CONFLICTS, Door, HISTORY, STATE_FILE_BYTES_MAX, UNDO};
+use crate::door::{ARCHIVE, CONFLICTS, Door, HISTORY, STAGING, STATE_FILE_BYTES_MAX, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::path::shown;
@@ -20,7 +20,23 @@ impl<F: Fs> Door<F> {
     /// All commits, oldest first.
     pub fn history(&self) -> Result<Vec<HistoryLine>> {
         let Some(state) = self.state()? else { return Ok(Vec::new()) };
-        let bytes = self.read_state(&state, HISTORY)?.unwrap_or_default();
+        self.lines_of(&self.read_state(&state, HISTORY)?.unwrap_or_default())
+    }
+
+    /// The same for a reader that finds a commit decided and cut off: with that commit, as the next recovery
+    /// will publish it.
+    pub fn decided_history(&self) -> Result<Vec<HistoryLine>> {
+        let cut_off =
+            self.interrupted()?.filter(|_| !ao_mutant::active("RUN-45/decided-is-not-told"));
+        let Some(id) = cut_off else { return self.history() };
+        let path = format!("{}/{STAGING}/{id}", self.layout.state);
+        let here = self.open(&path).map_err(Error::io(format!("look at {path}")))?;
+        let staged = here.map(|here| self.read_state(&here, HISTORY)).transpose()?.flatten();
+        // It leaves staging when it is published.
+        staged.map_or_else(|| self.history(), |bytes| self.lines_of(&bytes))
+    }
+
+    fn lines_of(&self, bytes: &[u8]) -> Result<Vec<HistoryLine>> {
         let lines =
             bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
         lines

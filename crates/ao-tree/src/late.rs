@@ -173,7 +173,9 @@ impl<'a, F: Fs> Late<'a, F> {
         displaced: &Stat,
         was: Option<Known>,
     ) -> io::Result<()> {
-        if was.is_some_and(|was| was.inode == displaced.inode) {
+        if was.is_some_and(|was| was.inode == displaced.inode)
+            || ao_mutant::active("LOOP-07/late-file-is-lost")
+        {
             return Ok(());
         }
         let live = self.live_stat(spot.path, spot.name)?;
@@ -399,6 +401,9 @@ impl<'a, F: Fs> Late<'a, F> {
         script.carried.sort_unstable();
         script.carried.dedup();
         script.conflicts.extend(self.conflicts);
+        // It was measured without what came late.
+        script.fitness =
+            if ao_mutant::active("LOOP-12/late-fitness") { script.fitness.take() } else { None };
         door.stage_record(work, self.at)?;
         let sync = || {
             for held in &door.layout.held {

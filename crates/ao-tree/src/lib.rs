@@ -40,7 +40,7 @@ mod undo;
 mod verify;
 mod write;
 
-pub use apply::{Outcome, Preview, Request, Stop};
+pub use apply::{FinalEdits, Judge, Outcome, Preview, Request, Stop};
 pub use chained::{put_program, take_program};
 pub use diff::FileDiff;
 pub use disk::Disk;

@@ -46,12 +46,15 @@ impl RunLock {
         let path = state_dir.join("run.lock");
         make_state_dir(state_dir)?;
         let mut file = open_linked(&path, |file| try_exclusive(file, &path))?;
-        let left_by = describe(&content_of(&file));
+        let left_by = describe(&content_of(&file))
+            .filter(|_| !ao_mutant::active("RUN-17/left-lock-is-not-reported"));
         let write = |file: &mut File| {
             file.set_len(0)?;
             file.rewind()?;
             let Holder { process, process_start, host, started_at } = holder;
-            file.write_all(format!("{process}\n{process_start}\n{host}\n{started_at}\n").as_bytes())
+            let word = if ao_mutant::active("RUN-17/first-line-says-more") { "pid " } else { "" };
+            let text = format!("{word}{process}\n{process_start}\n{host}\n{started_at}\n");
+            file.write_all(text.as_bytes())
         };
         write(&mut file).map_err(Error::io(format!("write {}", path.display())))?;
         Ok(Self { file, left_by })
@@ -120,7 +123,9 @@ fn open_lock(path: &Path) -> io::Result<File> {
 
 fn try_exclusive(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
+        Ok(()) if ao_mutant::active("RUN-16/lock-outlives-its-process") => by_content(file),
         Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) if ao_mutant::active("RUN-18/nobody-is-refused") => Ok(()),
         Err(TryLockError::WouldBlock) => {
             let who = describe(&content_of(file)).unwrap_or_else(|| "it does not say who".into());
             Err(Error::Locked { holder: who })
@@ -149,7 +154,8 @@ fn by_content(file: &File) -> Result<()> {
         .and_then(|found| found.modified())
         .ok()
         .and_then(|time| time.elapsed().ok());
-    if is_alive(&content) || age.is_none_or(|age| age < STALE_AFTER) {
+    let is_held = is_alive(&content) && !ao_mutant::active("RUN-17/age-alone-counts");
+    if is_held || age.is_none_or(|age| age < STALE_AFTER) {
         return Err(Error::Locked {
             holder: format!("{who} (this file system has no kernel locks)"),
         });

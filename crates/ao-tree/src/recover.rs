@@ -68,16 +68,25 @@ impl<F: Fs> Door<F> {
             return Err(Error::Doubt { file: self.state_path(first), doubt });
         }
         self.pin(&state, !ours.is_empty())?;
-        for (name, iteration_id) in foreign {
-            self.remove_foreign(&state, &name, &iteration_id)?;
-            recovery.foreign.push(name);
+        self.remove_foreign(&state, &foreign)?;
+        recovery.foreign = foreign.into_iter().map(|(name, _)| name).collect();
+        if let Some((name, _)) = ours.first()
+            && ao_mutant::active("LOOP-20/decided-is-dropped")
+        {
+            let dropped = self.fs.remove_file(&state, OsStr::new(name));
+            dropped.map_err(Error::io("drop a marker"))?;
+            ours.clear();
         }
         if let Some((_, marker)) = ours.pop() {
             recovery.finished = Some(self.roll_forward(&state, &marker)?);
         }
-        recovery.removed = self.remove_leftovers(&state)?;
+        if !ao_mutant::active("LOOP-20/leftovers-stay") {
+            recovery.removed = self.remove_leftovers(&state)?;
+        }
         self.remove_empty_keepsakes(&state)?;
-        self.settle_generation(&state)?;
+        if !ao_mutant::active("LOOP-21/counter-stays-odd") {
+            self.settle_generation(&state)?;
+        }
         Ok(recovery)
     }
 
@@ -135,14 +144,33 @@ impl<F: Fs> Door<F> {
         Ok(recovery)
     }
 
-    /// The commit that a reader finds cut off, if there is one.
+    /// The commit that a reader finds cut off, if there is one. A finished marker of another tool
+    /// is none: its tree is whole.
     pub fn interrupted(&self) -> Result<Option<String>> {
         let Some(state) = self.state()? else { return Ok(None) };
-        Ok(self
-            .markers(&state)?
-            .into_iter()
-            .next()
-            .map(|name| shown(name.trim_start_matches(MARKER_PREFIX))))
+        let is_finished = |name: &String| {
+            self.is_finished_elsewhere(&state, name) && !ao_mutant::active("RUN-47/readers-stop")
+                || ao_mutant::active("LOOP-04/half-a-commit-is-read")
+        };
+        let cut_off = self.markers(&state)?.into_iter().find(|name| !is_finished(name));
+        Ok(cut_off.map(|name| shown(name.trim_start_matches(MARKER_PREFIX))))
+    }
+
+    /// How many finished markers of another tool there are, for the next writer to clear.
+    pub fn finished_elsewhere(&self) -> Result<usize> {
+        let Some(state) = self.state()? else { return Ok(0) };
+        let markers = self.markers(&state)?;
+        Ok(markers.iter().filter(|name| self.is_finished_elsewhere(&state, name)).count())
+    }
+
+    /// A marker that is gone by now was cleared by a writer: only finished ones go like that while a
+    /// reader looks.
+    fn is_finished_elsewhere(&self, state: &F::Dir, name: &str) -> bool {
+        match self.read_state(state, name) {
+            Ok(Some(bytes)) => matches!(foreign(&bytes), Some(Found::ForeignDone { .. })),
+            Ok(None) => true,
+            Err(_) => false,
+        }
     }
 
     fn markers(&self, state: &F::Dir) -> Result<Vec<String>> {
@@ -205,6 +233,7 @@ impl<F: Fs> Door<F> {
                 "{}/{STAGING}/{id}/{}/{}",
                 self.layout.state, self.layout.root_name, slot.live
             );
+            let is_held = is_held || ao_mutant::active("LOOP-23/any-path-is-followed");
             if !is_held || slot.staged != staged {
                 return Ok(Some(format!(
                     "it names {}, which lies outside of what may change",
@@ -287,16 +316,28 @@ impl<F: Fs> Door<F> {
         Ok(())
     }
 
-    fn remove_foreign(&self, state: &F::Dir, marker: &str, iteration_id: &str) -> Result<()> {
+    /// Removes finished markers of another tool, and before that what belonged to each. The disk is
+    /// waited for twice, however many there are: a single run left ten thousand.
+    fn remove_foreign(&self, state: &F::Dir, markers: &[(String, String)]) -> Result<()> {
+        if markers.is_empty() {
+            return Ok(());
+        }
         let remove = || {
             if let Some(staging) = self.open_from(state, STAGING)? {
-                self.remove_tree(&staging, OsStr::new(iteration_id))?;
+                for (_, id) in markers {
+                    self.remove_tree(&staging, OsStr::new(id))?;
+                }
             }
-            self.remove_tree(state, OsStr::new(&format!("prev.{iteration_id}")))?;
-            self.fs.remove_file(state, OsStr::new(marker))?;
+            for (_, id) in markers.iter().filter(|_| !ao_mutant::active("LOOP-23/prev-stays")) {
+                self.remove_tree(state, OsStr::new(&format!("prev.{id}")))?;
+            }
+            self.fs.sync_dir(state)?;
+            for (name, _) in markers {
+                self.fs.remove_file(state, OsStr::new(name))?;
+            }
             self.fs.sync_dir(state)
         };
-        remove().map_err(Error::io(format!("remove {marker}")))
+        remove().map_err(Error::io("remove finished markers of another tool"))
     }
 
     /// A slot that is neither before nor after.
@@ -332,7 +373,7 @@ fn foreign(bytes: &[u8]) -> Option<Found> {
             "another tool left it, and its id is not one that a file may have".into(),
         ));
     }
-    if state == "DONE" {
+    if state == "DONE" || state == "READY" && ao_mutant::active("LOOP-23/ready-is-done") {
         return Some(Found::ForeignDone { iteration_id });
     }
     Some(Found::Doubtful(format!(

@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 
-use ao_contract::{Archived, Conflicts, Extra, Method, Provenance, SchemaVersion, Slot, SlotKind};
+use ao_contract::{
+    Archived, Conflicts, Extra, Fitness, Method, Provenance, SchemaVersion, Slot, SlotKind,
+};
 
 use crate::apply::{Request, Stop};
 use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, STAGING, UNDO, generation_bytes};
@@ -110,7 +112,7 @@ impl<F: Fs> Door<F> {
         request: &Request,
         plan: &Plan,
         snapshot: &Snapshot,
-        carried: Vec<String>,
+        (carried, fitness): (Vec<String>, Option<Fitness>),
         at: &Room<F::Dir>,
     ) -> Result<Work> {
         let method = self.probe(&at.here)?;
@@ -134,6 +136,7 @@ impl<F: Fs> Door<F> {
                 changes,
                 folders: self.made_folders(plan, snapshot)?,
                 carried,
+                fitness,
                 ..Script::begin(request, plan, method)
             },
             bases: Vec::new(),
@@ -184,11 +187,17 @@ impl<F: Fs> Door<F> {
             request.stop.check()?;
             let (folder, name) = path.split_last();
             let name = OsStr::new(name);
+            let is_plain = ao_mutant::active("LOOP-08/modes-are-the-usual");
             let stage = || -> io::Result<Option<u64>> {
+                if ao_mutant::active("LOOP-02/new-folders-come-early") {
+                    self.make_dirs(&self.fs.top(), folder)?;
+                }
                 let dir = self.make_dirs(tree, folder)?;
                 let Some(after) = &touched.after else { return Ok(None) };
-                self.fs.create(&dir, name, &after.bytes, after.mode)?;
+                let mode = if is_plain { PLAIN_MODE } else { after.mode };
+                self.fs.create(&dir, name, &after.bytes, mode)?;
                 if touched.before.is_some()
+                    && !is_plain
                     && let Some(live) = self.open(folder)?
                     && self.fs.stat(&live, name)?.is_some_and(|stat| stat.kind == Kind::File)
                 {
@@ -284,7 +293,10 @@ impl<F: Fs> Door<F> {
         let mut kept = HashSet::new();
         let undo = self.keepsake_dir(at, UNDO, &id)?;
         for (path, touched) in &plan.touched {
+            let is_left_out = touched.after.is_some()
+                && ao_mutant::active("LOOP-01/checkpoint-of-deletions-only");
             if let Some(before) = &touched.before
+                && !is_left_out
                 && kept.insert(&before.hash)
             {
                 self.fs
@@ -309,7 +321,9 @@ impl<F: Fs> Door<F> {
         let id = work.script.id.clone();
         let conflicts = self.keepsake_dir(at, CONFLICTS, &id)?;
         for (clash, conflict) in plan.clashes.iter().zip(&mut work.script.conflicts) {
-            if let Some(ours) = &clash.ours {
+            if let Some(ours) = &clash.ours
+                && !ao_mutant::active("LOOP-07/our-side-is-lost")
+            {
                 conflict.kept = Some(format!("{CONFLICTS}/{id}/{}", conflict.path));
                 self.keep(&conflicts, &conflict.path, ours)?;
             }
@@ -452,7 +466,11 @@ fn provenance(work: &Work) -> Provenance {
             path: planned.change.path.clone(),
             hash: before.hash.clone(),
             reason: planned.change.reason.clone(),
-            sources: planned.change.sources.clone(),
+            sources: if ao_mutant::active("LOOP-09/archive-without-sources") {
+                Vec::new()
+            } else {
+                planned.change.sources.clone()
+            },
             extra: Extra::default(),
         })
     });

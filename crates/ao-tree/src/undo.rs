@@ -90,7 +90,8 @@ impl Walk {
         for (at, step) in steps.iter().enumerate() {
             let hash = |version: &Option<Version>| version.as_ref().map(|v| v.hash.clone());
             let (before, after) = (hash(&step.change.before), hash(&step.change.after));
-            if !held.contains_key(&step.id) && walk.now == after {
+            let is_ours = walk.now == after || ao_mutant::active("LOOP-09/takes-back-theirs-too");
+            if !held.contains_key(&step.id) && is_ours {
                 walk.now = before;
                 walk.reached = Some(at);
             } else if walk.now != before {
@@ -154,7 +155,9 @@ impl<F: Fs> Door<F> {
             let before = last.change.before.as_ref().map(|version| version.hash.clone());
             if walk.now != before {
                 let because = held.get(&steps[at].id).filter(|cause| *cause != path);
-                plan.stays.push(self.stay(path, last, because)?);
+                if !ao_mutant::active("LOOP-09/kept-once") {
+                    plan.stays.push(self.stay(path, last, because)?);
+                }
             }
         }
         let Some(reached) = walk.reached else { return Ok(()) };
@@ -218,7 +221,9 @@ impl<F: Fs> Door<F> {
     /// Takes back what [`Door::plan_undo`] planned, as one more commit.
     pub fn undo(&self, plan: UndoPlan, request: Request) -> Result<Outcome> {
         let UndoPlan { edits, undo_of, by, drop_folders, stays } = plan;
-        self.apply_with(Request { edits, undo_of, by, drop_folders, ..request }, stays)
+        self.apply_with(Request { edits, undo_of, by, drop_folders, ..request }, stays, &mut |_| {
+            Ok(None)
+        })
     }
 }
 

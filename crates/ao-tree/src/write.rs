@@ -55,16 +55,21 @@ fn replace_with(
     let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"));
     };
-    let fresh = dir.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
+    let fresh = if ao_mutant::active("RUN-30/written-in-place") {
+        path.to_owned()
+    } else {
+        dir.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()))
+    };
     let write = || {
         let mut file = File::create(&fresh)?;
         file.write_all(bytes)?;
         prepare(&fresh)?;
-        if durable == Durable::Yes {
+        if durable == Durable::Yes && !ao_mutant::active("LOOP-13/file-is-not-synced") {
             file.sync_all()?;
         }
         std::fs::rename(&fresh, path)?;
         match durable {
+            Durable::Yes if ao_mutant::active("LOOP-13/folder-is-not-synced") => Ok(()),
             Durable::Yes => File::open(dir)?.sync_all(),
             Durable::No => Ok(()),
         }
@@ -215,17 +220,30 @@ pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
             Ok(found) if found.is_dir() => {}
             Ok(_) => return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if ao_mutant::active("RUN-33/makes-a-symlink") {
+                    let _ = std::os::unix::fs::symlink(root, folder.with_extension("link"));
+                }
                 match std::fs::create_dir(&folder) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(error);
                     }
-                    _ => {}
+                    _ => sync_name(&folder)?,
                 }
             }
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Makes the name of a new folder durable: what is written into it later must not go with it.
+fn sync_name(folder: &Path) -> io::Result<()> {
+    match folder.parent() {
+        Some(above) if !ao_mutant::active("LOOP-13/new-folder-is-not-synced") => {
+            File::open(above)?.sync_all()
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use crate::commands::{
     retrieval_bench, rule, runners, schema, search, show, signals, tree, trust, vault,
 };
 use crate::failure::Failure;
-use crate::printer::{self, Printer};
-use crate::redaction;
+use crate::printer::{self, Printer, STRONG, paint};
+use crate::{redaction, replaced};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -144,6 +144,9 @@ fn told(error: &clap::Error) -> u8 {
         return Printer::plain().failure(&failure).code();
     }
     printer::usage(error);
+    if let Some(instead) = replaced::instead(error) {
+        Printer::plain().note(&format!("{} {instead}", paint(STRONG, "hint:")));
+    }
     u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code())
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// A moment, in the forms that files and ids use.
@@ -46,6 +48,11 @@ impl Moment {
     /// RFC 3339, UTC, to the second.
     pub(crate) fn rfc3339(self) -> String {
         self.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
+
+    /// In UTC.
+    pub(crate) fn day(self) -> Date {
+        self.0.to_zoned(TimeZone::UTC).date()
     }
 
     /// Nanoseconds since the epoch, as file systems count.

@@ -1,28 +1,40 @@
-//! The configuration files: the repository's over the user's own, and both over the defaults.
+//! The configuration: the environment over the repository's file over the user's own, and all over the
+//! defaults.
+
+mod check;
+mod environment;
+mod layer;
+mod place;
+mod warnings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ao_contract::{Config, ConsensusPolicy, Exit, PromoteAt, RunnerConfig, Tier, Trust};
+use ao_contract::{Config, ConfigWarning, ConsensusPolicy, Tier, Trust};
 use ao_corpus::trust::PROMOTE_AT;
 use ao_guard::cell::Floor;
-use ao_runner::Origin;
-use ao_tree::shown;
+use ao_night::settings::PROMOTE_AFTER;
+use ao_runner::{Origin, RunnerTable};
 
 use crate::failure::Failure;
+use crate::printer::{DOUBT, Printer, paint};
+use check::SCHEDULE_AT;
+pub(crate) use check::{unfit_epsilon, unfit_timeout};
+pub(crate) use layer::ConfigLayer;
+pub(crate) use warnings::told;
 
 const FILE: &str = ".agentops/config.yaml";
 /// Names one file instead of the user's and the repository's.
 const NAMED: &str = "AGENTOPS_CONFIG";
-/// Stronger than `trust.promote_at` of the user's file.
-const PROMOTE_AT_VARIABLE: &str = "AGENTOPS_TRUST_PROMOTE_AT";
-/// A larger file is not a configuration.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const REPORT_DIR: &str = ".agents/overnight/latest";
 const UNDO_DAYS: u64 = 90;
 const UNDO_MAX_MB: u64 = 1024;
 const CHECKPOINT_MAX_MB: u64 = 512;
+/// How old a pending learning must be for `ao flywheel close-loop`.
+const THRESHOLD: Duration = Duration::from_hours(24);
+/// The program for beads.
+const BEADS: &str = "bd";
 
 /// What the door is told, resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,15 +47,16 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
         let mut limits = Self {
-            undo_days: UNDO_DAYS,
+            undo_days: if ao_mutant::active("LOOP-09/a-month-is-enough") {
+                UNDO_DAYS / 3
+            } else {
+                UNDO_DAYS
+            },
             undo_max_mb: UNDO_MAX_MB,
             checkpoint_max_mb: CHECKPOINT_MAX_MB,
         };
-        for path in files(root) {
-            limits.take(&read(&path)?);
-        }
-        if let Some(value) = from_environment("AGENTOPS_DREAM_CHECKPOINT_MAX_MB")? {
-            limits.checkpoint_max_mb = value;
+        for layer in layers(root)? {
+            limits.take(&layer.config);
         }
         Ok(limits)
     }
@@ -71,13 +84,24 @@ pub(crate) struct Night {
     pub(crate) warn_only: Option<bool>,
     pub(crate) checkpoint_max_mb: u64,
     pub(crate) morning_command: Option<String>,
+    /// What is said without effect.
+    pub(crate) warnings: Vec<ConfigWarning>,
 }
 
 impl Night {
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
+        Self::vetted(root, vet(root)?)
+    }
+
+    /// The same, whatever the files say of when it starts.
+    pub(crate) fn read_at_any_time(root: &Path) -> Result<Self, Failure> {
+        Self::vetted(root, vet_at_any_time(root)?)
+    }
+
+    fn vetted(root: &Path, warnings: Vec<ConfigWarning>) -> Result<Self, Failure> {
         let checkpoint_max_mb = Limits::read(root)?.checkpoint_max_mb;
-        let mut night = Self { checkpoint_max_mb, ..Self::default() };
-        for (whose, config) in layers(root)? {
+        let mut night = Self { checkpoint_max_mb, warnings, ..Self::default() };
+        for ConfigLayer { whose, config, .. } in layers(root)? {
             let dream = config.dream;
             night.run_timeout = dream.run_timeout.map(|limit| limit.get()).or(night.run_timeout);
             night.keep_awake = dream.keep_awake.or(night.keep_awake);
@@ -99,98 +123,115 @@ impl Night {
             night.warn_only = dream.warn_only.or(night.warn_only);
             night.morning_command = dream.morning_command.or(night.morning_command);
         }
-        night.take_environment()?;
         Ok(night)
     }
 
-    fn take_environment(&mut self) -> Result<(), Failure> {
-        if let Some(text) = said("RUN_TIMEOUT") {
-            let limit = ao_contract::parse_duration(&text);
-            self.run_timeout = Some(limit.map_err(|error| bad("RUN_TIMEOUT", &error))?);
+    /// Says what has no effect, before anything is begun.
+    pub(crate) fn warn(&self, printer: &Printer) {
+        let said = if ao_mutant::active("RUN-46/silent") { &[][..] } else { &self.warnings };
+        for warning in said {
+            printer.note(&format!("{} {}", paint(DOUBT, "warning:"), told(warning)));
         }
-        if let Some(text) = said("RUNNERS") {
-            self.runners = text
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .map(|name| (name.to_owned(), Origin::User))
-                .collect();
-        }
-        self.keep_awake = parsed("KEEP_AWAKE")?.or(self.keep_awake);
-        self.creative_lane = parsed("CREATIVE_LANE")?.unwrap_or(self.creative_lane);
-        self.plateau_epsilon = parsed("PLATEAU_EPSILON")?.or(self.plateau_epsilon);
-        self.plateau_window = parsed("PLATEAU_WINDOW")?.or(self.plateau_window);
-        self.max_iterations = parsed("MAX_ITERATIONS")?.or(self.max_iterations);
-        self.warn_only = parsed("WARN_ONLY")?.or(self.warn_only);
-        self.morning_command = said("MORNING_COMMAND").or(self.morning_command.take());
-        Ok(())
     }
 }
 
-/// A variable of the night, without the start of its name.
-pub(crate) fn said(name: &str) -> Option<String> {
-    let value = std::env::var_os(format!("AGENTOPS_DREAM_{name}"))?;
-    Some(value.to_string_lossy().trim().to_owned()).filter(|text| !text.is_empty())
+/// Looks through all that is said: a value that cannot be used is refused, and what has no effect is given.
+pub(crate) fn vet(root: &Path) -> Result<Vec<ConfigWarning>, Failure> {
+    vet_but(root, |_| false)
 }
 
-pub(crate) fn parsed<T: std::str::FromStr>(name: &str) -> Result<Option<T>, Failure>
-where
-    T::Err: std::fmt::Display,
-{
-    said(name).map(|text| text.parse().map_err(|error| bad(name, &error))).transpose()
+/// The same, for whoever says anew when a night starts.
+pub(crate) fn vet_at_any_time(root: &Path) -> Result<Vec<ConfigWarning>, Failure> {
+    vet_but(root, |path| path.last().is_some_and(|key| key == SCHEDULE_AT))
 }
 
-pub(crate) fn bad(name: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::usage(format!("AGENTOPS_DREAM_{name}: {error}"))
+fn vet_but(
+    root: &Path,
+    is_excepted: impl Fn(&[String]) -> bool,
+) -> Result<Vec<ConfigWarning>, Failure> {
+    let layers = layers(root)?;
+    for layer in &layers {
+        let mut unfit = check::unusable(&layer.config).into_iter();
+        if let Some(unfit) = unfit.find(|unfit| !is_excepted(&unfit.path)) {
+            return Err(layer.refuse(&unfit));
+        }
+    }
+    Ok(warnings::of(&layers, home().as_deref()))
 }
 
-/// The repositories to harvest, as they were written down: by the environment, or else by the
-/// strongest file that says.
+/// The repositories to harvest, as they were written down: by the strongest layer that says. Where none does,
+/// the folders of repositories that the existing `ao` goes through.
 pub(crate) fn harvest_from(root: &Path) -> Result<Vec<String>, Failure> {
-    if let Some(named) = std::env::var_os("AGENTOPS_DREAM_HARVEST_FROM") {
-        let named = named.to_string_lossy();
-        return Ok(named.split(':').filter(|one| !one.is_empty()).map(str::to_owned).collect());
+    let (mut said, mut roots) = (None, Vec::new());
+    for ConfigLayer { config, .. } in layers(root)? {
+        said = config.dream.harvest_from.or(said);
+        roots = config.paths.harvest_roots.filter(|roots| !roots.is_empty()).unwrap_or(roots);
     }
-    let mut said = Vec::new();
-    for path in files(root) {
-        said = read(&path)?.dream.harvest_from.unwrap_or(said);
-    }
-    Ok(said)
+    Ok(said.unwrap_or(roots))
 }
 
-/// Whether transcripts of coding agents are read: one file that says no is enough, and so is the environment.
+/// Whether transcripts of coding agents are read: one layer that says no is enough.
 pub(crate) fn transcripts(root: &Path) -> Result<bool, Failure> {
-    let mut is_read = parsed("TRANSCRIPTS")?.unwrap_or(true);
-    for path in files(root) {
-        is_read &= read(&path)?.dream.transcripts.unwrap_or(true);
+    Ok(layers(root)?.iter().all(|layer| layer.config.dream.transcripts.unwrap_or(true)))
+}
+
+/// How old a pending learning must be for `ao flywheel close-loop`, where no flag says.
+pub(crate) fn threshold(root: &Path) -> Result<Duration, Failure> {
+    let mut said = None;
+    for layer in layers(root)? {
+        said = layer.config.flywheel.auto_promote_threshold.or(said);
     }
-    Ok(is_read)
+    Ok(said.map_or(THRESHOLD, |said| said.get()))
+}
+
+/// How old a pending learning must be for a night to promote it.
+pub(crate) fn promote_after(root: &Path) -> Result<Duration, Failure> {
+    let mut said = None;
+    for layer in layers(root)? {
+        said = layer.config.dream.promote_after.or(said);
+    }
+    if ao_mutant::active("RUN-44/waits-a-day") {
+        return Ok(said.map_or(Duration::from_hours(24), |said| said.get()));
+    }
+    let said = said.filter(|_| !ao_mutant::active("RUN-44/nothing-waits"));
+    Ok(said.map_or(PROMOTE_AFTER, |said| said.get()))
+}
+
+/// The program for beads: only the user says what is started.
+pub(crate) fn beads(root: &Path) -> Result<String, Failure> {
+    let mut said = None;
+    for ConfigLayer { whose, config, .. } in layers(root)? {
+        if whose == Whose::User || ao_mutant::active("RUN-47/a-repository-names-bd") {
+            said = config.rpi.bd_command.or(said);
+        }
+    }
+    Ok(said.unwrap_or_else(|| BEADS.to_owned()))
 }
 
 /// Whether questions to the corpus are written down: one file that says no is enough. One that cannot be read
 /// says no.
 pub(crate) fn keeps_questions(root: &Path) -> bool {
-    files(root)
-        .iter()
-        .all(|path| read(path).is_ok_and(|config| config.questions.keep.unwrap_or(true)))
+    layers(root)
+        .is_ok_and(|layers| layers.iter().all(|layer| layer.config.questions.keep.unwrap_or(true)))
 }
 
-/// The folder of a run's artifacts: by the environment, by the strongest file that says, or the usual
-/// one. A relative one is relative to the repository.
+/// The folder of a run's artifacts: by the strongest layer that says, or the usual one. A relative one is
+/// relative to the repository.
 pub(crate) fn report_dir(root: &Path) -> Result<PathBuf, Failure> {
-    let mut said = REPORT_DIR.to_owned();
-    for path in files(root) {
-        said = read(&path)?.dream.report_dir.unwrap_or(said);
+    let mut said = None;
+    for layer in layers(root)? {
+        said = layer.config.dream.report_dir.or(said);
     }
-    let named = std::env::var_os("AGENTOPS_DREAM_REPORT_DIR").filter(|named| !named.is_empty());
-    Ok(root.join(named.map_or_else(|| PathBuf::from(said), PathBuf::from)))
+    let usual =
+        if ao_mutant::active("RUN-13/default-folder-is-another") { "latest" } else { REPORT_DIR };
+    Ok(root.join(said.as_deref().unwrap_or(usual)))
 }
 
 /// The command that tells people something: a repository cannot say what is run on this machine, so only
 /// the user's own file counts, or the one that was named.
 pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure> {
     let mut said = None;
-    for (whose, config) in layers(root)? {
+    for ConfigLayer { whose, config, .. } in layers(root)? {
         if whose == Whose::User {
             said = config.notify.command.or(said);
         }
@@ -200,15 +241,14 @@ pub(crate) fn notify_command(root: &Path) -> Result<Option<Vec<String>>, Failure
 
 pub(crate) fn repository_names_a_notifier(root: &Path) -> bool {
     let own = root.join(FILE);
-    own.exists() && read(&own).is_ok_and(|config| config.notify.command.is_some())
+    let read = ConfigLayer::read(&own, Whose::Repository);
+    own.exists() && read.is_ok_and(|layer| layer.config.notify.command.is_some())
 }
 
-/// The runners of the user, as far as the repository may say something of them, and what of that is left out.
-pub(crate) fn runners(
-    root: &Path,
-) -> Result<(BTreeMap<String, RunnerConfig>, Vec<String>), Failure> {
+/// The runners of the user, as far as the repository may say something of them.
+pub(crate) fn runners(root: &Path) -> Result<RunnerTable, Failure> {
     let (mut user, mut repository) = (BTreeMap::new(), BTreeMap::new());
-    for (whose, config) in layers(root)? {
+    for ConfigLayer { whose, config, .. } in layers(root)? {
         match whose {
             Whose::User => user.extend(config.runners),
             Whose::Repository => repository.extend(config.runners),
@@ -220,7 +260,7 @@ pub(crate) fn runners(
 /// The weakest cell that will do: the strictest that any file says, so that a repository can ask for more
 /// than its user does and not for less.
 pub(crate) fn floor(root: &Path) -> Result<Floor, Failure> {
-    let said = layers(root)?.into_iter().filter_map(|(_, config)| config.guard.floor);
+    let said = layers(root)?.into_iter().filter_map(|layer| layer.config.guard.floor);
     Ok(if said.into_iter().any(|tier| tier == Tier::A) { Floor::A } else { Floor::B })
 }
 
@@ -228,17 +268,12 @@ pub(crate) fn floor(root: &Path) -> Result<Floor, Failure> {
 /// does and not for less: whoever can write there could let themselves in.
 pub(crate) fn promote_at(root: &Path) -> Result<Trust, Failure> {
     let (mut user, mut repository) = (None, None);
-    for (whose, config) in layers(root)? {
+    for ConfigLayer { whose, config, .. } in layers(root)? {
         let said = config.trust.promote_at.map(|said| said.trust());
         match whose {
             Whose::User => user = said.or(user),
             Whose::Repository => repository = said.or(repository),
         }
-    }
-    if let Some(word) = std::env::var_os(PROMOTE_AT_VARIABLE).filter(|word| !word.is_empty()) {
-        let word = word.to_string_lossy();
-        let refuse = |why| Failure::usage(format!("{PROMOTE_AT_VARIABLE}: {} {why}", shown(&word)));
-        user = Some(word.parse::<PromoteAt>().map_err(refuse)?.trust());
     }
     let user = user.unwrap_or(PROMOTE_AT);
     Ok(repository.map_or(user, |repository| repository.max(user)))
@@ -251,18 +286,19 @@ pub(crate) enum Whose {
     Repository,
 }
 
-/// The files, each with who wrote it; the weaker one first.
-pub(crate) fn layers(root: &Path) -> Result<Vec<(Whose, Config)>, Failure> {
+/// The files with who wrote each, the weaker one first, and then the environment.
+pub(crate) fn layers(root: &Path) -> Result<Vec<ConfigLayer>, Failure> {
     let own = root.join(FILE);
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
+    let at_home = home().map(|home| home.join(FILE));
     let is_named = std::env::var_os(NAMED).is_some();
     let mut layers = Vec::new();
     for path in files(root) {
         // In a repository that is the home folder there is one file, and it is the user's.
-        let is_users = is_named || path != own || home.as_ref() == Some(&own);
+        let is_users = is_named || path != own || at_home.as_ref() == Some(&own);
         let whose = if is_users { Whose::User } else { Whose::Repository };
-        layers.push((whose, read(&path)?));
+        layers.push(ConfigLayer::read(&path, whose)?);
     }
+    layers.push(environment::read()?);
     Ok(layers)
 }
 
@@ -271,35 +307,13 @@ fn files(root: &Path) -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os(NAMED) {
         return vec![PathBuf::from(named)];
     }
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(FILE));
-    home.into_iter().chain([root.join(FILE)]).filter(|path| path.exists()).collect()
+    let at_home = home().map(|home| home.join(FILE));
+    let mut files: Vec<PathBuf> = at_home.into_iter().chain([root.join(FILE)]).collect();
+    files.dedup();
+    files.retain(|path| path.exists());
+    files
 }
 
-fn read(path: &Path) -> Result<Config, Failure> {
-    let refuse = |why: String| {
-        Failure::new(Exit::Usage, format!("{}: {why}", path.display()))
-            .hint("`ao schema config` says what the file may hold")
-    };
-    let found = std::fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-    // A repository may come with a pipe there; what the user names may be one.
-    if !found.is_file() && std::env::var_os(NAMED).is_none() {
-        return Err(refuse("it is no plain file".to_owned()));
-    }
-    if found.len() > FILE_BYTES_MAX {
-        return Err(refuse(format!("larger than {FILE_BYTES_MAX} bytes")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-    if text.trim().is_empty() {
-        return Ok(Config::default());
-    }
-    serde_saphyr::from_str(&text)
-        .map_err(|error| refuse(error.to_string().trim_start_matches("error: ").to_owned()))
-}
-
-fn from_environment(name: &str) -> Result<Option<u64>, Failure> {
-    let Some(value) = std::env::var_os(name) else { return Ok(None) };
-    let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| {
-        Failure::usage(format!("{name} must be a whole number, and is {}", value.display()))
-    })
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from)
 }

@@ -41,11 +41,13 @@ fn exit_of(error: &Error) -> Exit {
         | Error::OverBudget { .. }
         | Error::PastGone { .. }
         | Error::Interrupted { .. } => Exit::Preflight,
+        Error::Locked { .. } if ao_mutant::active("RUN-15/refused-as-a-failure") => Exit::Failed,
         Error::Contended { .. } | Error::Locked { .. } | Error::ReadersStay { .. } => {
             Exit::Deferred
         }
         Error::BadId { .. } | Error::NoSuchCommit { .. } => Exit::Usage,
         Error::Damaged { .. } => Exit::Found,
+        Error::NotAdmitted { .. } => Exit::Refused,
         Error::Io { .. }
         | Error::Stopped
         | Error::Unfinished { .. }
@@ -69,7 +71,9 @@ fn hint_of(error: &Error) -> String {
         Error::Io { .. } => {
             "the tree is as it was; put right what is named, then run the command again".into()
         }
-        Error::Stopped => "nothing was changed; run the command again".into(),
+        Error::Stopped | Error::NotAdmitted { .. } => {
+            "nothing was changed; run the command again".into()
+        }
         Error::Unfinished { .. } => {
             "nothing is lost: put right what is named, then run `ao tree recover` to finish it"
                 .into()
@@ -92,7 +96,9 @@ fn hint_of(error: &Error) -> String {
         Error::ReadersStay { .. } => {
             "the tree is as it was; end the reader, then run the command again".into()
         }
-        Error::Interrupted { .. } => "run `ao tree recover`, which finishes it".into(),
+        Error::Interrupted { .. } => {
+            "run `ao tree recover`, which finishes it or says what is in doubt".into()
+        }
         Error::BadId { .. } => "choose another id, or leave it out".into(),
         Error::NoSuchCommit { .. } => "`ao tree log` lists the commits".into(),
         Error::EmptyHistory => "`ao tree apply` makes the first commit".into(),

@@ -8,7 +8,9 @@ mod config;
 mod failure;
 mod printer;
 mod redaction;
+mod replaced;
 mod repo;
+mod spelling;
 
 /// A night makes millions of short texts, on several threads: this takes a tenth off its time (docs/measurements.md).
 #[global_allocator]

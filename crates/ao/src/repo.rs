@@ -22,7 +22,11 @@ pub(crate) fn layout() -> Layout {
             Held::dir("findings"),
             Held::dir("patterns"),
             Held::dir("knowledge"),
-            Held::file("rpi/next-work.jsonl"),
+            if ao_mutant::active("LOOP-06/all-of-rpi-is-held") {
+                Held::dir("rpi")
+            } else {
+                Held::file("rpi/next-work.jsonl")
+            },
         ],
     )
 }
@@ -111,7 +115,14 @@ impl Writer {
     pub(crate) fn open(repo: &Repo) -> Result<Self, Failure> {
         let now = clock::now();
         let door = repo.door()?;
-        let lock = repo.lock(now)?;
+        if ao_mutant::active("RUN-15/recovers-before-the-lock") {
+            door.recover()?;
+        }
+        let lock = repo.lock(now).inspect_err(|_| {
+            if ao_mutant::active("LOOP-20/refused-start-recovers") {
+                let _ = door.recover();
+            }
+        })?;
         let recovery = door.recover()?;
         Ok(Self { door, recovery, lock_left_by: lock.left_by.clone(), now, lock })
     }

@@ -40,7 +40,7 @@ fn table() -> Vec<Broken> {
         Broken(
             "summary.v2.json",
             "/iterations/1/status",
-            json!("rolled-back"),
+            json!("rolled-sideways"),
             "iterations[1].status",
         ),
         Broken("iteration.json", "/status", json!("Done"), "status: unknown variant"),
@@ -92,11 +92,6 @@ fn table() -> Vec<Broken> {
         Broken("history.json", "/method", json!("copy"), "method: unknown variant"),
         Broken("archive-provenance.json", "/entries/0/hash", REMOVED, "entries[0]: missing field"),
         Broken("conflicts.json", "/conflicts", REMOVED, "missing field `conflicts`"),
-        Broken("config.json", "/dream/run_timeout", json!("8 hours"), "is not a duration"),
-        Broken("config.json", "/dream/run_timeout", json!(8), "dream.run_timeout: "),
-        Broken("config.json", "/dream/scheduler_mode", json!("at"), "dream.scheduler_mode: "),
-        Broken("config.json", "/guard/floor", json!("E"), "guard.floor: unknown variant"),
-        Broken("config.json", "/runners/local/command", json!("./a"), "runners.local.command: "),
         Broken("close-loop.json", "/status", json!("done"), "status: unknown variant"),
         Broken("close-loop.json", "/promote_at", json!(1.5), "is not from 0 to 1"),
         Broken("close-loop.json", "/pending/0/verdict", json!("lost"), "pending[0].verdict: "),
@@ -110,6 +105,29 @@ fn table() -> Vec<Broken> {
 }
 
 /// What came in, and what people said of it.
+fn settings() -> Vec<Broken> {
+    vec![
+        Broken("config.json", "/dream/run_timeout", json!("8 hours"), "is not a duration"),
+        Broken("config.json", "/dream/run_timeout", json!(8), "dream.run_timeout: "),
+        Broken("config.json", "/dream/scheduler_mode", json!("at"), "dream.scheduler_mode: "),
+        Broken(
+            "config.json",
+            "/dream/council_runner_timeout",
+            json!("3 minutes"),
+            "is not a duration",
+        ),
+        Broken(
+            "config.json",
+            "/flywheel/auto_promote_threshold",
+            json!("a day"),
+            "is not a duration",
+        ),
+        Broken("config.json", "/paths/harvest_roots", json!("~/all"), "paths.harvest_roots: "),
+        Broken("config.json", "/guard/floor", json!("E"), "guard.floor: unknown variant"),
+        Broken("config.json", "/runners/local/command", json!("./a"), "runners.local.command: "),
+    ]
+}
+
 fn signals() -> Vec<Broken> {
     vec![
         Broken("vouch.json", "/hash", REMOVED, "missing field `hash`"),
@@ -196,6 +214,7 @@ fn schema_and_reader_both_refuse() {
         .chain(curators())
         .chain(councils())
         .chain(signals())
+        .chain(settings())
     {
         let sample = samples::named(file);
         let broken = with(&sample.value, pointer, new);

@@ -28,6 +28,8 @@ const QUERY_BYTES_MAX: usize = 4096;
 pub struct Questions {
     /// Past questions by their words, then probes by their entries' paths.
     pub list: Vec<BenchQuestion>,
+    /// Why past questions are missing, if the citation log could not be read.
+    pub log_unread: Option<String>,
 }
 
 /// What a list of questions scored.
@@ -95,7 +97,7 @@ pub fn live_questions(corpus: &Corpus, citations: &[CitedFor]) -> Questions {
         .map(|query| question(QuestionSource::Citation, query.to_owned(), &asked[query]))
         .collect();
     list.extend(probes(corpus));
-    Questions { list }
+    Questions { list, log_unread: None }
 }
 
 fn probes(corpus: &Corpus) -> Vec<BenchQuestion> {
@@ -206,7 +208,7 @@ pub fn read_questions(text: &str) -> Result<Questions, String> {
     if list.is_empty() {
         Err("there are no questions in it".into())
     } else {
-        Ok(Questions { list })
+        Ok(Questions { list, log_unread: None })
     }
 }
 

@@ -25,6 +25,7 @@ pub fn live_report(
         queries_left_out: scores.left_out,
         sources: sources.collect(),
         questions: scores.told(questions),
+        citation_log_unread: questions.log_unread.clone(),
         ..of(BenchMode::Live, corpus, &scores.mean)
     }
 }
@@ -56,6 +57,7 @@ fn of(mode: BenchMode, corpus: &str, mean: &Measures) -> RetrievalBench {
         sources: Vec::new(),
         asked: None,
         questions: Vec::new(),
+        citation_log_unread: None,
         extra: Extra::new(),
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use ao_contract::{BriefLine, BriefSource, Extra, Finite, KnowledgeBrief, SchemaVersion};
+use jiff::civil::Date;
 
 use crate::contradictions::{Cards, Disputes, Rulings};
 use crate::corpus::{Corpus, Entry};
@@ -22,12 +23,13 @@ use line::lines_of;
 use page::Page;
 use told::{Told, asked_about};
 
-/// Makes a brief of at most `tokens_max` tokens out of the best `entries`.
+/// Makes a brief of at most `tokens_max` tokens out of the best `entries`. Findings that are past their term
+/// `today` dispute nothing.
 pub fn brief(
     place: &Place,
     goal: &str,
-    tokens_max: usize,
-    entries: usize,
+    (tokens_max, entries): (usize, usize),
+    today: Date,
 ) -> Result<KnowledgeBrief, String> {
     let question = Question::new(goal);
     if question.is_empty() {
@@ -49,7 +51,7 @@ pub fn brief(
     let corpus = whole(place, &found).map_err(|error| error.to_string())?;
     let rulings = Rulings::read(&place.agents).map_err(|error| error.to_string())?;
     let vouches = Vouches::read(&place.agents).map_err(|error| error.to_string())?;
-    let disputes = Disputes::of(&corpus, Cards::of(&corpus, &rulings, &vouches).open);
+    let disputes = Disputes::of(&corpus, Cards::of(&corpus, &rulings, &vouches, today).open);
     let mut page = Page::new(goal, tokens_max.saturating_mul(TOKEN_BYTES));
     page.missing(&missing);
     let entries: Vec<Vec<BriefLine>> =

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use ao_contract::{
     Contradiction, ContradictionKind, ContradictionSide, Contradictions, Extra, Open,
 };
+use jiff::civil::Date;
 
 use super::compare::{Difference, Kind};
 use super::find::{Found, Search, find};
@@ -38,9 +39,9 @@ pub struct Cards {
 }
 
 impl Cards {
-    /// By id: the same files give the same list.
-    pub fn of(corpus: &Corpus, rulings: &Rulings, vouches: &Vouches) -> Self {
-        let Search { found, is_capped } = find(corpus);
+    /// By id: the same files give the same list. What is past its term `today` has no say.
+    pub fn of(corpus: &Corpus, rulings: &Rulings, vouches: &Vouches, today: Date) -> Self {
+        let Search { found, is_capped } = find(corpus, today);
         if found.is_empty() {
             return Self { is_capped, ..Self::default() };
         }

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::civil::Date;
+
 use super::around::Surroundings;
 use super::compare::{CHOICE_WORDS_MAX, Difference, compare, may_be_another};
 use super::said::{self, Place, each_sentence, has_a_say};
@@ -67,12 +69,11 @@ struct Sum {
     is_known: bool,
 }
 
-pub(super) fn find(corpus: &Corpus) -> Search {
-    let newest = corpus.newest();
+pub(super) fn find(corpus: &Corpus, today: Date) -> Search {
     let places: Vec<usize> = (0..corpus.entries.len()).collect();
     let listen = |place: &usize| {
         let entry = &corpus.entries[*place];
-        if has_a_say(entry, newest) { said_by(*place, entry) } else { Vec::new() }
+        if has_a_say(entry, today) { said_by(*place, entry) } else { Vec::new() }
     };
     let said: Vec<Said> = in_parallel(&places, listen).into_iter().flatten().collect();
     let forms = forms(&said);
@@ -95,11 +96,10 @@ pub(super) fn find(corpus: &Corpus) -> Search {
 }
 
 /// Every sentence that claims something, as it is written.
-pub fn every_statement(corpus: &Corpus) -> Vec<String> {
-    let newest = corpus.newest();
+pub fn every_statement(corpus: &Corpus, today: Date) -> Vec<String> {
     let mut all = Vec::new();
     for (place, entry) in corpus.entries.iter().enumerate() {
-        if has_a_say(entry, newest) {
+        if has_a_say(entry, today) {
             let said = said_by(place, entry);
             let text = |said: Said| {
                 said::sentence_at(entry, &said.place).map(std::borrow::Cow::into_owned)

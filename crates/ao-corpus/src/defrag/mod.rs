@@ -18,7 +18,7 @@ use ao_tree::Edit;
 use jiff::civil::Date;
 
 use crate::contradictions::Rulings;
-use crate::corpus::{Corpus, Kind};
+use crate::corpus::{Corpus, Kind, latest_day};
 use crate::files::read_one;
 use crate::index::Broken;
 use crate::lineage::{Found, Lineage};
@@ -64,10 +64,10 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub parts: Parts,
-    /// The day to measure ages against instead of the corpus's newest.
+    /// The day that terms are judged by, unless `as_of` is another one.
+    pub today: Date,
+    /// The day to judge by instead, and that patterns are compiled on.
     pub as_of: Option<Date>,
-    /// Entries that are dated after this day do not make others old.
-    pub latest: Option<Date>,
     /// Files that are left as they are, and why.
     pub fixed: &'a BTreeMap<String, String>,
     /// Edits that are to be made with those of the plan. It is made for the corpus after them.
@@ -84,7 +84,8 @@ pub fn plan(
     asked: Asked<'_>,
     tell: &dyn Fn(&str),
 ) -> Result<Plan, DefragError> {
-    let Asked { parts, as_of, latest, fixed, prior, past } = asked;
+    let Asked { parts, today, as_of, fixed, prior, past } = asked;
+    let latest = latest_day(today);
     let mut tree = tree.with_fixed(fixed.clone());
     let mut report = empty();
     let mut reasons = edits::Reasons::default();
@@ -112,7 +113,7 @@ pub fn plan(
     if parts.prune {
         tell("Looking for what is expired or superseded.");
         let place = (agents, past);
-        let against = Against { day: as_of, latest };
+        let against = Against { day: as_of.unwrap_or(today), latest };
         pruning::prune(place, &mut tree, &queue, (against, index), &mut report, &mut reasons)?;
     }
     if parts.sweep {
@@ -122,7 +123,8 @@ pub fn plan(
     if parts.patterns {
         tell("Looking for what learnings say alike.");
         let place = (agents, past);
-        ledger = patterns::compile_into(place, latest, &mut tree, &mut report, &mut reasons);
+        let days = (as_of, latest);
+        ledger = patterns::compile_into(place, days, &mut tree, &mut report, &mut reasons);
         aside.extend(&ledger);
     }
     for (path, why) in fixed {

@@ -14,17 +14,18 @@ use crate::past::Past;
 use crate::patterns;
 use crate::tree::Tree;
 
-/// Compiles the patterns of the tree that the plan leads to. Gives the edits of the ledger.
+/// Compiles the patterns of the tree that the plan leads to, on the corpus's newest day or `as_of`. Gives the
+/// edits of the ledger.
 pub(super) fn compile_into(
     place: (&Path, Option<&Past>),
-    latest: Option<Date>,
+    (as_of, latest): (Option<Date>, Option<Date>),
     tree: &mut Tree,
     report: &mut Defrag,
     reasons: &mut Reasons,
 ) -> Vec<Edit> {
     let archived: Vec<(String, String)> =
         report.prunes.iter().map(|prune| (prune.path.clone(), prune.reason.clone())).collect();
-    let day = report.as_of.clone().or_else(|| newest(tree, latest));
+    let day = as_of.or_else(|| newest(tree, latest)).map(|day| day.to_string());
     let compiled = patterns::compile(place, tree, day.as_deref(), &archived);
     report.patterns = compiled.patterns;
     report.kept.extend(compiled.kept.into_iter().map(|(path, why)| kept(&path, why)));
@@ -44,8 +45,8 @@ pub(super) fn compile_into(
     compiled.ledger
 }
 
-fn newest(tree: &Tree, latest: Option<Date>) -> Option<String> {
+fn newest(tree: &Tree, latest: Option<Date>) -> Option<Date> {
     let paths = tree.paths();
     let days = paths.iter().filter_map(|path| tree.entry(path)?.date());
-    newest_of(days, latest).map(|day| day.to_string())
+    newest_of(days, latest)
 }

@@ -27,7 +27,7 @@ pub(super) fn prune(
     reasons: &mut Reasons,
 ) -> Result<(), DefragError> {
     let candidates = prune::candidates(tree, against);
-    report.as_of = candidates.now.map(|day| day.to_string());
+    report.as_of = Some(candidates.now.to_string());
     let told = candidates.kept.into_iter().map(|(path, why)| kept(&path, why));
     report.kept.extend(told);
     if candidates.found.is_empty() {

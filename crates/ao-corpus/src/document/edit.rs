@@ -204,7 +204,8 @@ fn rewrite(old: &str, value: &Value, newline: &str) -> String {
         }
     }
     let is_one_line = rest.is_empty();
-    let comment = if is_one_line { comment_of(first) } else { "" };
+    let is_kept = is_one_line && !ao_mutant::active("LOOP-08/comments-go");
+    let comment = if is_kept { comment_of(first) } else { "" };
     format!(" {}{comment}{newline}", styled(first.trim(), value))
 }
 

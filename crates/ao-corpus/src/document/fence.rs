@@ -52,6 +52,7 @@ fn is_fence(line: &str) -> bool {
 /// The line end that a text uses.
 pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {
+        _ if ao_mutant::active("LOOP-08/new-lines-end-in-lf") => "\n",
         Some(at) if at > 0 && text.as_bytes()[at - 1] == b'\r' => "\r\n",
         _ => "\n",
     }

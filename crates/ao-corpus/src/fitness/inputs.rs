@@ -9,14 +9,17 @@ use crate::bench::{self, Questions};
 use crate::corpus::{Corpus, Entry, Kind};
 use crate::duplicates::{Cluster, Finder};
 use crate::index::Index;
+use crate::logs::CitationLog;
 use crate::questions::Asked;
 use crate::tree::Tree;
 
 const NOTHING: &str = "there is nothing to ask for";
 
 /// The questions that were asked of the learnings, and probes.
-pub fn questions(corpus: &Corpus, citation_log: &str) -> Questions {
-    bench::live_questions(&learnings(corpus), &bench::citations(citation_log))
+pub fn questions(corpus: &Corpus, citation_log: &CitationLog) -> Questions {
+    let citations = bench::citations(&citation_log.text);
+    let log_unread = citation_log.unread.clone();
+    Questions { log_unread, ..bench::live_questions(&learnings(corpus), &citations) }
 }
 
 /// What was asked of the learnings.
@@ -104,7 +107,7 @@ pub fn copies(tree: &Tree) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Corpus, Entry, questions, retrievals, retrieved};
+    use super::{Asked, CitationLog, Corpus, Entry, questions, retrievals, retrieved};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -132,7 +135,7 @@ mod tests {
         after.entries.remove(5);
         after.entries[20] = corpus([(21, text(500))].into_iter()).entries.remove(0);
         after.entries.extend(corpus([(90, text(90))].into_iter()).entries);
-        let asked = questions(&before, "");
+        let asked = questions(&before, &CitationLog::default());
         assert!(!asked.list.is_empty());
         let past = ["queue 90 shard 90".to_owned(), "worker of shard 4".to_owned()];
         let past = Asked::of(&past, &[]);

@@ -110,6 +110,9 @@ pub fn fitness(corpus: &Corpus, inputs: &Inputs) -> Fitness {
         for metric in METRICS {
             fitness.absent.insert(metric.name, "the corpus has no entries".into());
         }
+        if ao_mutant::active("LOOP-26/nothing-is-perfect") {
+            fitness.composite = 1.0;
+        }
         return fitness;
     }
     let units = units(&measured, inputs.copies.as_deref().unwrap_or_default());
@@ -131,7 +134,9 @@ pub fn regressions(before: &Fitness, after: &Fitness) -> Vec<Regression> {
     }
     let fell = |metric: Metric| {
         let drop = before.metrics.get(metric.name)? - after.metrics.get(metric.name)?;
-        let is_under = drop > metric.floor + NOTHING;
+        let one = ao_mutant::active("LOOP-26/one-floor-for-all");
+        let floor = if one { METRICS[0].floor } else { metric.floor };
+        let is_under = drop > floor + NOTHING;
         is_under.then_some(Regression {
             metric: metric.name,
             drop: rounded(drop),
@@ -185,6 +190,8 @@ fn composite(metrics: &BTreeMap<&'static str, f64>) -> f64 {
     let (sum, weights) = known.fold((0.0, 0.0), |(sum, weights), (weight, value)| {
         (sum + weight * value, weights + weight)
     });
+    let weights =
+        if ao_mutant::active("LOOP-26/absent-is-zero") { weights.max(1.0) } else { weights };
     if weights > 0.0 { rounded(sum / weights) } else { 0.0 }
 }
 

@@ -183,9 +183,11 @@ impl Taker<'_> {
         if let Some(date) = entry.date().filter(|_| !document.has("date")) {
             draft.set("date", date.to_string());
         }
+        draft.set("harvested_from", source.repo.as_str());
+        if !ao_mutant::active("LOOP-24/original-is-unsaid") {
+            draft.set("original_path", original_path);
+        }
         draft
-            .set("harvested_from", source.repo.as_str())
-            .set("original_path", original_path)
             .set("harvest_confidence", confidence)
             .set(HASH, hash)
             .set("harvested_at", self.settings.now);

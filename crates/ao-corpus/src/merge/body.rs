@@ -206,6 +206,9 @@ impl<'a> Merger<'a> {
             body.insert_str(at, &text);
         }
         for places in &self.new_sections {
+            if ao_mutant::active("LOOP-25/section-is-lost") {
+                continue;
+            }
             end_line(&mut body, newline);
             let text = self.block(places, None, newline);
             body.push_str(newline);

@@ -71,6 +71,7 @@ pub(super) fn list(root: &Root, own: &Own) -> List {
     let mut list = List::default();
     match root.maker {
         Maker::Claude => claude(root, own, &mut list),
+        Maker::Codex if ao_mutant::active("LOOP-24/codex-is-not-read") => {}
         Maker::Codex => codex(root, &mut list),
         Maker::Gemini => gemini(root, own, &mut list),
     }

@@ -73,8 +73,8 @@ pub fn take(
     let whereabouts = Whereabouts::of(corpus);
     let mut names = Names::of(corpus, &whereabouts);
     let known = known(corpus);
-    // People have time to look at what came in. What a transcript says of its day counts for its entry alone,
-    // and not if that day is still to come.
+    // Where lessons are to wait, they wait from today on. What a transcript says of its day counts for its entry
+    // alone, and not if that day is still to come.
     let today = day(settings.now);
     let mut taking = Taking {
         edits: Vec::new(),

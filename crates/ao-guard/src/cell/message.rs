@@ -152,7 +152,10 @@ pub(super) fn receive_descriptors(from: &UnixStream) -> io::Result<Vec<OwnedFd>>
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     let mut parts = [io::IoSliceMut::new(&mut byte)];
-    let got = recvmsg(from.as_fd(), &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    // A signal to the engine is a wish to stop, which is looked at once the cell runs; it is not the end of the holder.
+    let got = rustix::io::retry_on_intr(|| {
+        recvmsg(from.as_fd(), &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
+    })?;
     if got.bytes == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

@@ -22,7 +22,7 @@ use super::start;
 /// How often a wish to stop is looked at.
 const STOP_TICK: Duration = Duration::from_millis(20);
 /// How long a cell may take to be built, and to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(2);
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Which stream some bytes came from.

@@ -99,7 +99,13 @@ fn only_absolute_entries_and_plain_names_count() {
     }
     let path = OsString::from("/usr/bin:/bin");
     assert!(find_program("sh", &path, &world.at("repo")).is_ok());
-    for name in ["", ".", "..", "/bin/sh", "../bin/sh", "./sh", "sh/"] {
+    for name in ["", ".", "..", "../bin/sh", "./sh", "sh/"] {
         assert!(find_program(name, &path, Path::new("/no")).is_err(), "{name:?}");
     }
+    // A whole path is looked at alone, and not in the repository.
+    assert!(find_program("/bin/sh", &OsString::new(), Path::new("/no")).is_ok());
+    assert!(find_program("/bin/no-such-program", &path, Path::new("/no")).is_err());
+    let own = world.at("repo").join("sh");
+    symlink("/bin/sh", &own).unwrap();
+    assert!(find_program(own.to_str().unwrap(), &path, &world.at("repo")).is_err());
 }

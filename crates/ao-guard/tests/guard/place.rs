@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ao_guard::{Bounds, Ended, Error, Keeper, Program};
 
 /// A test that is not through by then will never be.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 /// For programs that end by themselves.
 pub(crate) const AMPLE: Bounds = Bounds { time: PATIENCE, output_bytes: 4 * 1024 * 1024 };
 /// For programs that do not. They are in the middle of it by then.

@@ -18,6 +18,8 @@ use crate::host::Host;
 /// Where a bead says which packet it is, and what the night last wrote into it.
 const PACKET_KEY: &str = "dream_packet_id";
 const MARK_KEY: &str = "dream_packet_text";
+/// The mark of a bead that was there before its packet: no text has it, so its text stays its author's.
+const MARK_OF_OTHERS: &str = "not-from-a-night";
 const ID_CHARS_MAX: usize = 128;
 /// What a note repeats of a complaint.
 const COMPLAINT_CHARS_MAX: usize = 200;
@@ -42,8 +44,15 @@ pub(super) struct Bead {
     pub(super) is_closed: bool,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
-    packet: Option<String>,
+    pub(super) packet: Option<String>,
     pub(super) mark: Option<String>,
+}
+
+impl Bead {
+    /// Whether it was there before its packet, so that its text is nobody's to bring up to date.
+    pub(super) fn is_of_others(&self) -> bool {
+        self.mark.as_deref() == Some(MARK_OF_OTHERS)
+    }
 }
 
 #[derive(Debug)]
@@ -71,6 +80,28 @@ impl Bd<'_> {
             .min_by(|a, b| (a.is_closed, &a.id).cmp(&(b.is_closed, &b.id))))
     }
 
+    /// The bead of this id.
+    pub(super) fn show(&self, id: &str) -> Result<Bead, Trouble> {
+        let odd = |what: String| Trouble { what, is_final: false };
+        let shown = ao_tree::shown(id);
+        if !is_id(id) {
+            return Err(odd(format!("`{shown}` is not an id of bd")));
+        }
+        let answer = self.call("show", [id, "--json"])?;
+        let beads = read(&answer).ok_or_else(|| unreadable("show"))?;
+        let found = beads.into_iter().find(|bead| bead.id == id);
+        found.ok_or_else(|| odd(format!("bd has no bead {shown}")))
+    }
+
+    /// Links a bead that somebody else made to a packet. Its text stays theirs.
+    pub(super) fn adopt(&self, id: &str, packet: &str) -> Result<(), Trouble> {
+        let words = [
+            format!("--set-metadata={PACKET_KEY}={packet}"),
+            format!("--set-metadata={MARK_KEY}={MARK_OF_OTHERS}"),
+        ];
+        self.change(id, words)
+    }
+
     /// Makes a bead; gives its id.
     pub(super) fn create(&self, packet: &MorningPacket, text: &Text) -> Result<String, Trouble> {
         let metadata = json!({ PACKET_KEY: packet.id, MARK_KEY: text.mark() });
@@ -95,11 +126,13 @@ impl Bd<'_> {
             format!("--title={}", text.title),
             format!("--description={}", text.body),
             format!("--set-metadata={MARK_KEY}={}", text.mark()),
-            "--json".to_owned(),
-            "--".to_owned(),
-            id.to_owned(),
         ];
-        let answer = self.call("update", words)?;
+        self.change(id, words)
+    }
+
+    fn change(&self, id: &str, words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
+        let ends = ["--json", "--", id].map(str::to_owned);
+        let answer = self.call("update", words.into_iter().chain(ends))?;
         match read(&answer).as_deref() {
             Some([bead]) if bead.id == id => Ok(()),
             _ => Err(unreadable("update")),

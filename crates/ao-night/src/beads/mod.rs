@@ -5,6 +5,9 @@
 //! did with a bead counts more than what the night has to say: a closed one stays closed, one whose
 //! text was changed keeps it, and its state, priority and labels are nobody's business here.
 //!
+//! An item of the work queue may name a bead of its own. That bead is the packet's: it is looked up and
+//! linked, its text stays its author's, and no other one is made, also where it cannot be found.
+//!
 //! `bd` runs in a cell: its own folder is the one place that it writes, and it reaches nobody.
 //!
 //! Whatever goes wrong is told and not made worse: what was linked stays linked, and the night
@@ -14,6 +17,7 @@ mod bd;
 mod text;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -118,6 +122,7 @@ struct Link {
 
 enum Fate {
     Created,
+    /// It says by now what its packet says, or which packet is linked to it.
     Updated,
     Unchanged,
     Stale(Trouble),
@@ -125,10 +130,12 @@ enum Fate {
     Closed,
 }
 
-/// Gives each packet its bead. `call` bounds each call of `bd`; see [`CALL`].
+/// Gives each packet its bead. `named` are the beads that the items of packets name, by the id of the packet;
+/// `call` bounds each call of `bd`, see [`CALL`].
 pub fn sync(
     host: &Host,
     packets: &mut [MorningPacket],
+    named: &BTreeMap<String, String>,
     call: Limits,
     stop: &AtomicBool,
 ) -> BeadSync {
@@ -136,8 +143,9 @@ pub fn sync(
     if packets.is_empty() {
         return done;
     }
-    let path = match host.find("bd") {
+    let path = match host.find(&host.beads) {
         Ok(path) => path,
+        Err(_) if ao_mutant::active("RUN-21/missing-bd-is-fine") => return done,
         Err(missing) => {
             done.outcome = Outcome::SoftFail(format!("no beads: {missing}"));
             return done;
@@ -160,7 +168,7 @@ pub fn sync(
             left_out += 1;
             continue;
         }
-        match link(&bd, packet) {
+        match link(&bd, packet, named.get(&packet.id).map(String::as_str)) {
             Ok(Link { bead, fate }) => {
                 packet.bead_id = Some(bead.clone());
                 match fate {
@@ -200,17 +208,34 @@ fn outcome(troubles: &[Trouble], left_out: usize) -> Outcome {
     }
 }
 
-fn link(bd: &Bd<'_>, packet: &MorningPacket) -> Result<Link, Trouble> {
+fn link(bd: &Bd<'_>, packet: &MorningPacket, named: Option<&str>) -> Result<Link, Trouble> {
     let text = Text::of(packet);
-    let Some(bead) = bd.look_up(&packet.id)? else {
-        let bead = create(bd, packet, &text)?;
-        return Ok(Link { bead, fate: Fate::Created });
+    let named = named.filter(|_| !ao_mutant::active("REP-20/doubles-the-bead"));
+    let known = bd.look_up(&packet.id)?.filter(|_| !ao_mutant::active("REP-16/a-bead-each-night"));
+    let is_it = |bead: &Bead| named.is_none_or(|named| bead.id == named);
+    let bead = match (known.filter(is_it), named) {
+        (Some(bead), _) => bead,
+        (None, Some(named)) => bd.show(named).map_err(|trouble| {
+            let (id, named) = (&packet.id, ao_tree::shown(named));
+            let what = format!("the item of {id} names the bead {named}: {}", trouble.what);
+            Trouble { what, ..trouble }
+        })?,
+        (None, None) => {
+            let bead = create(bd, packet, &text)?;
+            return Ok(Link { bead, fate: Fate::Created });
+        }
     };
     let fate = if bead.is_closed {
         Fate::Closed
+    } else if named.is_some() && bead.packet.as_deref() != Some(&packet.id) {
+        bd.adopt(&bead.id, &packet.id).map_or_else(Fate::Stale, |()| Fate::Updated)
+    } else if bead.is_of_others() {
+        Fate::Unchanged
     } else if is_edited(&bead) {
         Fate::Kept
-    } else if bead.mark.as_deref() == Some(&text.mark()) {
+    } else if bead.mark.as_deref() == Some(&text.mark())
+        || ao_mutant::active("REP-16/bead-is-not-updated")
+    {
         Fate::Unchanged
     } else {
         bd.update(&bead.id, &text).map_or_else(Fate::Stale, |()| Fate::Updated)

@@ -16,12 +16,17 @@ pub(crate) fn synthesis(
 ) -> Synthesis {
     let kind = consensus(&reports, failed, policy);
     let first = kind.and_then(|kind| surest(&reports, kind));
-    let action = first.map(|report| report.recommended_first_action.clone()).unwrap_or_default();
+    let mut action =
+        first.map(|report| report.recommended_first_action.clone()).unwrap_or_default();
     let disagreements = disagreements(&reports, failed, kind, policy);
     let said = |report: &RunnerReport| {
         let idea = report.wildcard_idea.trim();
-        (lane == Lane::Creative && !idea.is_empty()).then(|| format!("{}: {idea}", report.runner))
+        let is_asked = lane == Lane::Creative || ao_mutant::active("RUN-38/ideas-unasked");
+        (is_asked && !idea.is_empty()).then(|| format!("{}: {idea}", report.runner))
     };
+    if ao_mutant::active("RUN-38/idea-becomes-the-first-move") && lane == Lane::Creative {
+        action = reports.iter().find_map(said).unwrap_or(action);
+    }
     Synthesis {
         requested_runners: requested.to_vec(),
         completed_runners: reports.iter().map(|report| report.runner.clone()).collect(),
@@ -56,6 +61,9 @@ fn consensus(
             ConsensusPolicy::Weighted => weight(report.confidence),
             ConsensusPolicy::Majority | ConsensusPolicy::Unanimous => 1,
         };
+    }
+    if ao_mutant::active("RUN-37/first-report-decides") {
+        return reports.first().map(|report| report.recommended_kind);
     }
     match policy {
         // Whoever did not answer did not agree.

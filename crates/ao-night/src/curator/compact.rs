@@ -78,6 +78,9 @@ pub fn compact(worker: &Worker) -> Result<Compaction> {
     let doing = || io(format!("write {NOTE}"));
     let json = redactor().json(&note).map_err(|error| doing()(error.into()))?;
     out::replace_file(&worker.path(NOTE), &json).map_err(doing())?;
+    if ao_mutant::active("CUR-05/entries-go-first") {
+        take_away(worker, &note.entries)?;
+    }
     let path = folder.join(&note.compacted);
     out::replace_file(&path, &bytes)
         .map_err(io(format!("write {COMPACTED}/{}", note.compacted)))?;

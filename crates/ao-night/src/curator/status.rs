@@ -78,7 +78,8 @@ fn is_alive(status: &CuratorWorker) -> bool {
     if !Path::new(&path).exists() {
         return false;
     }
-    let Some(start) = status.process_start else { return true };
+    let start = status.process_start.filter(|_| !ao_mutant::active("CUR-03/stale-worker-lives"));
+    let Some(start) = start else { return true };
     // The second field is a name in parentheses that may hold anything.
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let now = text.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));

@@ -143,7 +143,7 @@ fn places(settings: &Settings, found: &mut Found) {
             "no vault folder is configured, so lint-wiki and dream-seed have no notes",
             "name the folder of your notes as `dream.local_curator.vault_dir` in ~/.agentops/config.yaml",
         ),
-        Some(place) if !place.is_dir() => {
+        Some(place) if !place.is_dir() && !ao_mutant::active("CUR-03/vault-is-not-looked-for") => {
             let place = shown(&place.to_string_lossy());
             found.add(
                 "vault-missing",

@@ -174,7 +174,8 @@ impl Shift<'_> {
                 continue;
             }
             let count = jobs::within_hour(self.worker, Since::Finished, (self.hands.now)())?;
-            if count >= u64::from(self.settings.hourly_cap) {
+            let is_over = count >= u64::from(self.settings.hourly_cap);
+            if is_over && !ao_mutant::active("CUR-07/works-past-the-cap") {
                 self.worked.is_capped = true;
                 return Ok(());
             }

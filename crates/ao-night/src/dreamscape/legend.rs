@@ -86,6 +86,9 @@ fn reading_line(reading: &Reading) -> String {
     let meaning =
         MEANING.iter().find(|(name, _)| *name == reading.name).map_or("", |(_, says)| says);
     let value = match (&reading.value, &reading.absent) {
+        (Some(value), _) if ao_mutant::active("REP-14/legend-is-rounded") => {
+            format!("{:.1}", value.get())
+        }
         (Some(value), _) => value.number().to_string(),
         (None, Some(why)) => format!("not known: {}", shown(why)),
         (None, None) => "not known".to_owned(),

@@ -50,7 +50,8 @@ pub(super) fn draw(canvas: &mut Canvas, top: usize, topics: &[Topic]) {
 
 /// How high a topic's middle is. It depends on its size and on the largest topic's alone.
 fn height(topic: &Topic, largest: u64) -> u64 {
-    let largest = u128::from(largest.max(1));
+    let is_even = ao_mutant::active("REP-14/every-mountain-is-as-high");
+    let largest = u128::from(if is_even { topic.entries } else { largest }.max(1));
     let level = (u128::from(topic.entries) * u128::from(LEVELS)).div_ceil(largest);
     u64::try_from(level).unwrap_or(LEVELS).min(LEVELS)
 }
@@ -82,6 +83,7 @@ fn rough(name: &str, column: usize) -> u64 {
 pub(super) fn texture(topic: &Topic) -> char {
     match &topic.freshness {
         None => UNDATED,
+        Some(_) if ao_mutant::active("REP-14/everything-is-fresh") => LUSH,
         Some(fresh) if fresh.get() >= LUSH_AT => LUSH,
         Some(fresh) if fresh.get() >= MIXED_AT => HALF,
         Some(_) => BARE,

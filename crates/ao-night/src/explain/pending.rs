@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ao_contract::{ChangeStatus, PendingVerdict, Promotion, Signal};
 use ao_corpus::{CLOSED, Entry, Kind, asked_of_pending, looks_secret, signals};
-use jiff::ToSpan;
+use jiff::Span;
 use serde_json::json;
 
 use super::alter::{Alteration, edits};
@@ -100,9 +100,7 @@ fn against(scene: &Scene, entry: &Entry) -> Vec<Alteration> {
     if entry.document.confidence().is_some() {
         tried.push(Alteration::set(path, "confidence", DOUBT));
     }
-    if let Some(day) = scene.newest() {
-        tried.push(Alteration::set(path, "date", day.to_string()));
-    }
+    tried.push(Alteration::set(path, "date", scene.today().to_string()));
     tried.push(Alteration::append(path, "TODO.", "one placeholder, such as `TODO`"));
     tried.push(Alteration::set(path, "pinned", json!(true)));
     tried
@@ -131,5 +129,6 @@ fn without_one(found: &[Signal]) -> Vec<Flip> {
 fn old_enough(scene: &Scene) -> Option<String> {
     let hours = scene.settings(BTreeSet::new()).min_age.as_secs().div_ceil(60 * 60);
     let days = i64::try_from(hours.div_ceil(24)).ok()?;
-    Some(scene.newest()?.checked_sub(days.days()).ok()?.to_string())
+    let days = Span::new().try_days(days).ok()?;
+    Some(scene.today().checked_sub(days).ok()?.to_string())
 }

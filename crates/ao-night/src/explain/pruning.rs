@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use ao_corpus::defrag::Parts;
 use ao_corpus::prune::{Against, Candidate, Survey, referrers, unreferred};
-use ao_corpus::{Check, Entry, Kind, Tree};
-use jiff::ToSpan;
+use ao_corpus::{Check, Entry, Kind, Tree, latest_day};
+use jiff::Span;
 use jiff::civil::Date;
 use serde_json::json;
 
@@ -29,8 +29,8 @@ pub(super) fn ruling(scene: &Scene, thought: &Thought, path: &str) -> Result<Rul
         ruling.no_flip = Some("it was not asked".into());
         return Ok(ruling);
     }
-    let weighed =
-        Survey::of(&tree, Against { day: None, latest: scene.latest() }).weigh(&tree, path);
+    let against = Against { day: scene.today(), latest: latest_day(scene.today()) };
+    let weighed = Survey::of(&tree, against).weigh(&tree, path);
     ruling.checks = weighed.checks;
     let mut named = BTreeSet::new();
     if let Some(candidate) = &weighed.candidate {
@@ -150,16 +150,17 @@ fn tried(scene: &Scene, entry: &Entry, acts: bool) -> Vec<Alteration> {
     let (path, document) = (entry.path.as_str(), &entry.document);
     let mut tried = Vec::new();
     let begins = document.day("last_cited").or_else(|| entry.date());
-    let now = scene.newest();
+    let now = scene.today();
     let ttl = document.number("ttl_days").unwrap_or(0.0);
-    let age = begins.zip(now).map(|(from, now)| days(from, now));
+    let age = begins.map(|from| days(from, now));
     if entry.kind == Kind::Finding && !document.has("superseded_by") {
         // The smallest term that is not over, or the largest that is.
         let term = age.map(|age| if acts { age } else { age - 1 }).filter(|term| *term > 0);
         tried.extend(term.map(|term| Alteration::set(path, "ttl_days", term)));
         #[expect(clippy::cast_possible_truncation, reason = "terms are bounded far below")]
         let ttl = ttl as i64;
-        let cited = now.and_then(|now| now.checked_sub(ttl.days()).ok()).filter(|_| acts);
+        let cited =
+            Span::new().try_days(ttl).and_then(|ttl| now.checked_sub(ttl)).ok().filter(|_| acts);
         tried.extend(cited.map(|day| Alteration::set(path, "last_cited", day.to_string())));
     }
     if acts {

@@ -10,7 +10,6 @@ use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Entry, Ledger, Logs, Past, SEARCHED, Settings, Tree, close_loop,
-    latest_day,
 };
 use ao_tree::{Action, Disk, Door, Edit};
 use jiff::civil::Date;
@@ -30,6 +29,8 @@ pub struct Source {
     pub door: Option<Door<Disk>>,
     /// RFC 3339.
     pub now: String,
+    /// The day of the night, by which terms and waits are judged.
+    pub today: Date,
     /// How old a pending learning must be.
     pub promote_after: Duration,
     /// How far it must be trusted.
@@ -112,8 +113,8 @@ impl Scene {
         for _ in 0..TURNS_MAX {
             let closing = self.close(&all, &fixed);
             let past = self.source.past.as_ref();
-            let (latest, prior) = (self.latest(), &closing.edits);
-            let asked = Asked { parts, as_of: None, latest, fixed: &fixed, prior, past };
+            let (today, prior) = (self.today(), &closing.edits);
+            let asked = Asked { parts, today, as_of: None, fixed: &fixed, prior, past };
             let plan = plan(&self.agents, Tree::of(Arc::clone(&all)), asked, &|_| {})
                 .map_err(|error| error.to_string())?;
             // What is changed only in thought is not what the door would find.
@@ -132,14 +133,9 @@ impl Scene {
         Err("the tree does not hold still: others write to it".into())
     }
 
-    /// The last day that counts.
-    pub(super) fn latest(&self) -> Option<Date> {
-        latest_day(&self.source.now)
-    }
-
-    /// What "now" is to this corpus.
-    pub(super) fn newest(&self) -> Option<Date> {
-        self.corpus.newest_by(self.latest())
+    /// The day of the night.
+    pub(super) fn today(&self) -> Date {
+        self.source.today
     }
 
     /// What becomes of pending learnings and of what was said about entries.
@@ -152,6 +148,7 @@ impl Scene {
         Settings {
             root: &self.source.root,
             now: &self.source.now,
+            today: self.source.today,
             as_of: None,
             min_age: self.source.promote_after,
             except,

@@ -2,7 +2,8 @@
 
 /// Fails, panics, hangs or waits at the named place if the environment asks for that:
 /// `AO_NIGHT_FAULT` is `PLACE`, `panic-PLACE`, `hang-PLACE`, or `wait-PLACE`, which waits until the
-/// file that `AO_NIGHT_GO` names is there.
+/// file that `AO_NIGHT_GO` names is there; `each-PLACE` takes that file away, so that it waits again
+/// the next time.
 #[cfg(debug_assertions)]
 pub(crate) fn fault(place: &str) -> Result<(), String> {
     use std::time::Duration;
@@ -16,7 +17,7 @@ pub(crate) fn fault(place: &str) -> Result<(), String> {
     match wanted.split_once('-') {
         Some(("panic", at)) if at == place => panic!("a panic was asked for in {place}"),
         Some(("hang", at)) if at == place => std::thread::sleep(HANG),
-        Some(("wait", at)) if at == place => {
+        Some((word @ ("wait" | "each"), at)) if at == place => {
             let file =
                 std::path::PathBuf::from(std::env::var_os("AO_NIGHT_GO").unwrap_or_default());
             let here = file.with_extension(place);
@@ -28,6 +29,9 @@ pub(crate) fn fault(place: &str) -> Result<(), String> {
                     break;
                 }
                 std::thread::sleep(LOOK);
+            }
+            if word == "each" {
+                let _ = ao_tree::remove_cache(&file);
             }
         }
         _ => {}

@@ -25,7 +25,12 @@ impl Baseline {
     pub(crate) fn of(work: &Work, corpus: &Corpus) -> Self {
         let log = Logs::citation_log(&work.agents).unwrap_or_default();
         let questions = fitness::questions(corpus, &log);
-        Self { questions, as_of: corpus.newest_by(work.latest()), past: past(work, &log) }
+        let as_of = if ao_mutant::active("RUN-44/fitness-by-the-run") {
+            Some(work.today())
+        } else {
+            corpus.newest_by(work.latest())
+        };
+        Self { questions, as_of, past: past(work, &log.text) }
     }
 }
 

@@ -28,8 +28,11 @@ use crate::settings::Settings;
 pub(crate) use fault::fault;
 pub(crate) use ingest::HARVESTED_MAX;
 pub(crate) use measure::{Baseline, Measured, measure_live, past};
-pub(crate) use propose::{PARTS, Proposal, TURNS_MAX, propose, refused};
+pub(crate) use propose::{PARTS, Proposal, TURNS_MAX, measure_again, propose, refused};
 pub(crate) use record::{Ending, RESCUE, Timed, id_of, in_milliseconds, record, rounded};
+
+/// What the run's day is recorded as. Nights that were recorded before have it under this name, too.
+const DAY: &str = "latest-day";
 
 /// Everything that an iteration works on; shared with the thread that thinks.
 #[derive(Debug)]
@@ -51,8 +54,8 @@ pub(crate) struct Work {
     pub(crate) memo: Mutex<Option<Memo>>,
     /// What the first iteration found when it began.
     pub(crate) began: OnceLock<Began>,
-    /// The last day that counts; one for the whole run, also over midnight.
-    latest: OnceLock<Option<Date>>,
+    /// The run's own day; one for the whole run, also over midnight.
+    today: OnceLock<Date>,
 }
 
 /// How much there is to work on.
@@ -66,8 +69,8 @@ pub(crate) struct Began {
     pub(crate) transcripts: u64,
     /// The hash of the corpus, where it was needed.
     pub(crate) corpus: Option<String>,
-    /// Whether an entry is dated on a day to come: on that day the same corpus is judged otherwise.
-    pub(crate) is_ahead: bool,
+    /// The first day on which the same corpus is judged otherwise, if there is one.
+    pub(crate) next_change: Option<Date>,
 }
 
 impl Work {
@@ -91,13 +94,25 @@ impl Work {
             offered,
             memo,
             began,
-            latest: OnceLock::new(),
+            today: OnceLock::new(),
         }
+    }
+
+    /// The run's own day: terms end and waits are over by it.
+    pub(crate) fn today(&self) -> Date {
+        let read = || self.outside.reading(DAY).day();
+        if ao_mutant::active("RUN-44/another-day-after-midnight") {
+            return read();
+        }
+        if ao_mutant::active("RUN-44/replayed-by-the-clock") {
+            return self.clock.day();
+        }
+        *self.today.get_or_init(read)
     }
 
     /// Entries that are dated later make no others old.
     pub(crate) fn latest(&self) -> Option<Date> {
-        *self.latest.get_or_init(|| latest_day(&self.outside.reading("latest-day").rfc3339()))
+        latest_day(self.today())
     }
 
     pub(crate) fn place(&self) -> Place<'_> {

@@ -10,6 +10,7 @@ use ao_corpus::harvest::{Source, SourceForm};
 use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
     CLOSED, Closing, Corpus, Kind, Ledger, Logs, SEARCHED, Settings as Closed, Tree, close_loop,
+    next_change,
 };
 use ao_tree::{Action, Disk, Door, Edit};
 
@@ -17,6 +18,8 @@ use super::ingest::{Ingested, ingest};
 use super::measure::{Baseline, Measured, measure_both};
 use super::{Began, Failed, Stage, Work, fault};
 use crate::held::Fixed;
+use crate::settings::Mode;
+use crate::settled::{Print, Trust, look};
 
 /// Each turn leaves out at least one file; more turns than this mean that the tree does not hold
 /// still.
@@ -35,6 +38,8 @@ pub(crate) struct Proposal {
     pub(crate) fixed: Fixed,
     /// `None` where there is nothing to do, and so nothing to measure.
     pub(crate) measured: Option<(Measured, Measured)>,
+    /// The corpus as the file system described it before it was read; `None` if that is no proof.
+    pub(crate) corpus: Option<Print>,
 }
 
 impl Proposal {
@@ -67,6 +72,7 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     let progress = &work.progress;
     progress.stage(RunStage::Ingest, "reading the corpus");
     let fail = Failed::at(Stage::Ingest);
+    let print = print(work);
     let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
     let hash = work.outside.corpus(|| hash_of(&all));
     let all = Arc::new(all);
@@ -86,10 +92,16 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
         }
         let refused = refused(&work.door, &plan, &prior)?;
         if refused.is_empty() {
-            let mut proposal = Proposal { ingested, closing, plan, fixed, measured: None };
+            let corpus_print = print;
+            let mut proposal =
+                Proposal { ingested, closing, plan, fixed, measured: None, corpus: corpus_print };
             if !proposal.plan.edits.is_empty() {
-                progress.stage(RunStage::Measure, "measuring the corpus before and after");
-                proposal.measured = Some(measured(work, (&all, &corpus), &proposal)?);
+                if !ao_mutant::active("LOOP-01/measure-is-no-stage") {
+                    progress.stage(RunStage::Measure, "measuring the corpus before and after");
+                }
+                let is_measured = !ao_mutant::active("LOOP-03/committed-unmeasured");
+                let found = measured(work, (&all, &corpus), &proposal)?;
+                proposal.measured = is_measured.then_some(found);
             }
             return Ok(proposal);
         }
@@ -98,12 +110,21 @@ pub(crate) fn propose(work: &Work) -> Result<Proposal, Failed> {
     Err(Failed::at(Stage::Reduce)("the tree does not hold still: others write to it".into()))
 }
 
+/// What a commit compares the corpus with. Whoever commits nothing needs none.
+fn print(work: &Work) -> Option<Print> {
+    if work.settings.mode == Mode::DryRun {
+        return None;
+    }
+    let looked = look(&work.agents, &work.agents.join("overnight"), work.clock).ok()?;
+    (looked.trust == Trust::Sure).then_some(looked.print)
+}
+
 /// What there is to work on.
 fn began(work: &Work, all: &Corpus, ingested: &Ingested, corpus: Option<String>) -> Began {
     let pending = all.entries.iter().filter(|entry| entry.kind == Kind::Pending).count() as u64;
-    let is_ahead = all.newest() > all.newest_by(work.latest());
+    let next_change = next_change(all, work.today(), work.settings.promote_after);
     let entries = all.entries.len() as u64 - pending;
-    let mut began = Began { entries, pending, corpus, is_ahead, ..Began::default() };
+    let mut began = Began { entries, pending, corpus, next_change, ..Began::default() };
     let harvest = ingested.report(ChangeStatus::NothingChanged, None);
     for told in harvest.into_iter().flat_map(|harvest| harvest.sources) {
         let is_draft = |source: &&Source| {
@@ -150,6 +171,7 @@ fn close(
     let settings = Closed {
         root: &work.root,
         now: &work.outside.reading("close-loop").rfc3339(),
+        today: work.today(),
         as_of: None,
         min_age: work.settings.promote_after,
         except: fixed.keys().cloned().collect(),
@@ -165,10 +187,13 @@ fn close(
 
 fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Result<Plan, Failed> {
     fault("reduce").map_err(Failed::at(Stage::Reduce))?;
+    if ao_mutant::active("LOOP-02/reduce-makes-a-folder") {
+        let _ = ao_tree::make_folders(&work.agents, "patterns");
+    }
     // For tests: a build in which one rule is another one.
     let dedup = fault("merge").is_ok();
     let parts = Parts { dedup, ..PARTS };
-    let asked = Asked { parts, as_of: None, latest: work.latest(), fixed, prior, past: None };
+    let asked = Asked { parts, today: work.today(), as_of: None, fixed, prior, past: None };
     plan(&work.agents, Tree::of(Arc::clone(all)), asked, &|what| work.progress.doing(what))
         .map_err(|error| Failed::at(Stage::Reduce)(error.to_string()))
 }
@@ -210,19 +235,64 @@ fn measured(
     (all, corpus): (&Arc<Corpus>, &Corpus),
     proposal: &Proposal,
 ) -> Result<(Measured, Measured), Failed> {
-    let fail = Failed::at(Stage::Measure);
-    fault("measure").map_err(&fail)?;
-    let baseline = work.baseline.get_or_init(|| Baseline::of(work, corpus));
+    fault("measure").map_err(Failed::at(Stage::Measure))?;
     let Plan { edits, copies, .. } = &proposal.plan;
     let before = if proposal.has_new_texts(corpus) {
         fitness::copies(&Tree::of(Arc::clone(all)))
     } else {
         copies.before.clone()
     };
-    let after = corpus.after(edits);
     let lessons = proposal.ingested.pending();
+    Ok(compared(work, corpus, (edits, lessons), [before, copies.after.clone()]))
+}
+
+/// Measures the corpus as it is on disk now, and as it would be with exactly these edits. Of the lessons those count
+/// that the edits bring, as pending learnings or promoted at once.
+pub(crate) fn measure_again(
+    work: &Work,
+    edits: &[Edit],
+    lessons: &[Edit],
+) -> Result<(Measured, Measured), Failed> {
+    let fail = Failed::at(Stage::Measure);
+    fault("measure-again").map_err(&fail)?;
+    let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| fail(error.to_string()))?;
+    let all = Arc::new(all);
+    let before = Tree::of(Arc::clone(&all));
+    let mut after = before.clone();
+    for edit in edits {
+        after.apply(edit);
+    }
+    let copies = [fitness::copies(&before), fitness::copies(&after)];
+    let is_brought = |lesson: &&Edit| {
+        let is_of = |edit: &Edit| {
+            let is_promoted = !ao_mutant::active("RUN-44/a-lesson-counts-after-alone");
+            edit.path == lesson.path || is_promoted && edit.sources.contains(&lesson.path)
+        };
+        edits.iter().any(is_of)
+    };
+    let lessons: Vec<Edit> = lessons.iter().filter(is_brought).cloned().collect();
+    Ok(compared(work, &all.within(&CLOSED), (edits, &lessons), copies))
+}
+
+/// `copies` are the clusters of copies before and after the edits.
+fn compared(
+    work: &Work,
+    corpus: &Corpus,
+    (edits, lessons): (&[Edit], &[Edit]),
+    copies: [Vec<Vec<String>>; 2],
+) -> (Measured, Measured) {
+    let is_write = |edit: &&Edit| matches!(edit.action, Action::Write(_));
+    let after = if ao_mutant::active("LOOP-03/deletions-are-not-measured") {
+        corpus.after(&edits.iter().filter(is_write).cloned().collect::<Vec<_>>())
+    } else {
+        corpus.after(edits)
+    };
+    let is_late = ao_mutant::active("RUN-22/questions-follow-the-corpus");
+    let asked = if is_late { &after } else { corpus };
+    let baseline = work.baseline.get_or_init(|| Baseline::of(work, asked));
     // What is pending is counted from the start: to bring a lesson in is neither a gain nor a loss.
     let pending = (!lessons.is_empty()).then(|| corpus.after(lessons));
-    let both = [(pending.as_ref().unwrap_or(corpus), before), (&after, copies.after.clone())];
-    Ok(measure_both(&work.agents, both, baseline))
+    let [copies_before, copies_after] = copies;
+    let before = (pending.as_ref().unwrap_or(corpus), copies_before);
+    measure_both(&work.agents, [before, (&after, copies_after)], baseline)
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use ao_contract::{
     ChangeOp, ChangeStatus, Defrag, DefragPattern, Extra, Finite, Harvested, Iteration,
-    IterationStatus, PatternChange, TakenLesson, TranscriptSource, format_duration,
+    IterationStatus, PatternChange, PendingVerdict, TakenLesson, TranscriptSource, format_duration,
 };
 use ao_corpus::certificate::SOURCE_PREFIX;
 use ao_corpus::fitness::regressions;
 use ao_corpus::transcripts::Taking;
 use ao_tree::{Action, Edit, Outcome};
+use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::Proposal;
@@ -33,6 +34,8 @@ pub(crate) struct Timed {
     pub(crate) started_at: String,
     pub(crate) finished_at: String,
     pub(crate) took: Duration,
+    /// The day of the run.
+    pub(crate) day: Date,
 }
 
 /// How an iteration ended.
@@ -81,8 +84,13 @@ pub(crate) fn record(
         id: id_of(&timed.run_id, timed.index),
         index: NonZeroU32::new(timed.index).unwrap_or(NonZeroU32::MIN),
         started_at: timed.started_at.clone(),
-        finished_at: timed.finished_at.clone(),
+        finished_at: if ao_mutant::active("REP-17/time-with-an-offset") {
+            timed.finished_at.replace('Z', "+00:00")
+        } else {
+            timed.finished_at.clone()
+        },
         duration: format_duration(in_milliseconds(timed.took)),
+        day: Some(timed.day.to_string()),
         status: ending.status,
         ingest: Extra::new(),
         reduce: Extra::new(),
@@ -92,7 +100,7 @@ pub(crate) fn record(
         fitness_delta: Finite::default(),
         degraded: ending.degraded,
         committed: ending.committed,
-        error: ending.error,
+        error: ending.error.filter(|_| !ao_mutant::active("REP-12/error-is-lost")),
         extra: Extra::new(),
     };
     if !ending.notes.is_empty() {
@@ -150,7 +158,7 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
         "learnings_added": closing.promoted + learned as u64,
     }));
     if let Some(taking) = proposal.ingested.taking() {
-        iteration.ingest.extend(lessons(taking));
+        iteration.ingest.extend(lessons(taking, &closing.pending));
     }
     let unfit = proposal.ingested.unfit().iter().map(|left| json!(left)).collect();
     for (key, told) in [("refused", unfit), ("lowered", lowered), ("poisoned", poisoned)] {
@@ -160,7 +168,9 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
     let Some((before, after)) = &proposal.measured else { return };
     iteration.fitness_before = before.fitness.map();
     iteration.fitness_after = after.fitness.map();
-    let delta = after.fitness.composite - before.fitness.composite;
+    let is_back = ao_mutant::active("REP-12/delta-is-turned-round");
+    let (from, to) = if is_back { (after, before) } else { (before, after) };
+    let delta = to.fitness.composite - from.fitness.composite;
     iteration.fitness_delta = Finite::new(rounded(delta)).unwrap_or_default();
     let score = |bench: &Result<ao_contract::RetrievalBench, String>| match bench {
         Ok(bench) => json!({ "ndcg_at_10": bench.ndcg_at_10, "queries": bench.queries }),
@@ -180,12 +190,12 @@ fn fill(iteration: &mut Iteration, proposal: &Proposal, outcome: Option<&Outcome
     }));
 }
 
-/// What the transcripts gave. Where there are none, nothing is said of them.
-fn lessons(taking: &Taking) -> Extra {
+/// What the transcripts gave, and where it is. Where there are none, nothing is said of them.
+fn lessons(taking: &Taking, judged: &[PendingVerdict]) -> Extra {
     if taking.sources().is_empty() {
         return Extra::new();
     }
-    let taken: Vec<Value> = taking.taken().iter().map(lesson).collect();
+    let taken: Vec<Value> = taking.taken().iter().map(|taken| lesson(taken, judged)).collect();
     let mut told = object(json!({
         "transcripts": taking.sources().iter().map(transcripts).collect::<Vec<_>>(),
         "lessons_waiting": taking.waiting(),
@@ -217,10 +227,13 @@ fn transcripts(source: &TranscriptSource) -> Value {
     told
 }
 
-fn lesson(taken: &TakenLesson) -> Value {
+fn lesson(taken: &TakenLesson, judged: &[PendingVerdict]) -> Value {
     let lesson = &taken.lesson;
+    // One that was promoted at once was never pending on disk.
+    let promoted = judged.iter().find(|one| one.path == taken.path);
+    let path = promoted.and_then(|one| one.promoted_to.as_ref()).unwrap_or(&taken.path);
     json!({
-        "path": taken.path, "title": lesson.title, "kind": lesson.kind, "trust": lesson.trust,
+        "path": path, "title": lesson.title, "kind": lesson.kind, "trust": lesson.trust,
         "why": format!("{} at {}", lesson.kind.name(), lesson.place()),
     })
 }
@@ -264,19 +277,22 @@ fn change(edit: &Edit) -> Value {
     let op = if matches!(edit.action, Action::Delete) { "delete" } else { "write" };
     // Certificates are with the commit: `ao defrag --explain` shows them.
     let sources = edit.sources.iter().filter(|source| !source.starts_with(SOURCE_PREFIX));
-    let sources: Vec<&String> = sources.collect();
+    let sources: Vec<&String> =
+        sources.filter(|_| !ao_mutant::active("LOOP-27/sources-are-unsaid")).collect();
     json!({ "path": edit.path, "op": op, "reason": edit.reason, "sources": sources })
 }
 
 fn commit(outcome: &Outcome) -> Value {
     let count = |op: ChangeOp| outcome.changes.iter().filter(|change| change.op == op).count();
+    let is_said = !ao_mutant::active("LOOP-07/conflict-is-unsaid");
+    let conflicts = if is_said { &outcome.conflicts[..] } else { &[] };
     json!({
         "id": outcome.method.map(|_| &outcome.id),
         "added": count(ChangeOp::Add),
         "changed": count(ChangeOp::Change),
         "deleted": count(ChangeOp::Delete),
         "carried": outcome.carried,
-        "conflicts": outcome.conflicts,
+        "conflicts": conflicts,
         "refused": outcome.refused.iter().map(|refused| {
             json!({ "path": refused.path, "why": refused.why })
         }).collect::<Vec<_>>(),

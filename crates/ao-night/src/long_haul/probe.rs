@@ -69,7 +69,9 @@ pub(crate) fn probe(
         None => short_of(level, found.supports.len(), needed),
     };
     if let Some((next, supports)) = step {
-        packet.confidence = next.into();
+        if !ao_mutant::active("REP-10/raises-nothing") {
+            packet.confidence = next.into();
+        }
         let corroboration = packet.corroboration.get_or_insert_with(|| Corroboration {
             confidence_before: before.clone(),
             supports: Vec::new(),

@@ -28,13 +28,18 @@ impl Tally {
         self.told.active = true;
         self.told.probe_count += 1;
         self.told.zero_delta_probe_streak =
-            if changed { 0 } else { self.told.zero_delta_probe_streak + 1 };
+            if changed && !ao_mutant::active("REP-10/streak-is-a-total") {
+                0
+            } else {
+                self.told.zero_delta_probe_streak + u64::from(!changed)
+            };
         let probe = kind.into();
         self.told.probes.push(HaulProbe { probe, packet, changed, told, extra: Extra::new() });
     }
 
     pub(crate) fn is_in_vain(&self) -> bool {
-        self.told.zero_delta_probe_streak >= STREAK_MAX
+        let more = u64::from(ao_mutant::active("REP-10/three-in-vain"));
+        self.told.zero_delta_probe_streak >= STREAK_MAX + more
     }
 }
 

@@ -15,21 +15,42 @@ use crate::verdict::Verdicts;
 
 /// What could not be read has no name of its own.
 const UNREADABLE: &str = "unreadable";
+/// Beneath the folder of the run.
+const BEFORE_RESUME: &str = "before-resume";
 
 impl Output {
+    /// The folder for what a run left that is now gone on with: nothing that lies here is in it yet.
+    pub(crate) fn before_resume(&self, run_id: &str) -> String {
+        let here: Vec<&str> = ARTIFACTS.into_iter().filter(|name| self.is_there(name)).collect();
+        self.free_folder(&here, &format!("{run_id}/{BEFORE_RESUME}"))
+    }
+
+    /// Begins a new log: the entries of steps that are made again would tell of steps that this time are not
+    /// done. At every moment there is a log, as the summary says.
+    pub(crate) fn set_log_aside(&self, folder: &str) -> io::Result<()> {
+        if !is_file(&self.path(LOG)) || ao_mutant::active("RUN-45/the-old-log-stays") {
+            return Ok(());
+        }
+        self.copy(LOG, folder)?;
+        self.write(LOG, b"").map(drop)
+    }
+
     /// Moves what a run left that is now gone on with out of the way: a step that does not succeed
     /// this time has no artifact. Its summary must no longer name them.
-    pub(crate) fn set_aside(&self, run_id: &str) -> io::Result<()> {
+    pub(crate) fn set_aside(&self, folder: &str) -> io::Result<()> {
+        fault("before-set-aside").map_err(io::Error::other)?;
         let stays = [SUMMARY_JSON, LOG];
         let is_moved = |name: &&str| !stays.contains(name) && self.is_there(name);
         let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
-        self.rename_all(&here, &format!("{run_id}/before-resume"))?;
+        self.rename_all(&here, folder)?;
         fault("set-aside").map_err(io::Error::other)
     }
 
     /// Moves what an earlier run left here into a folder of its own. What is not a run's stays.
     pub(crate) fn clear(&self) -> io::Result<Option<String>> {
-        let here: Vec<&str> = ARTIFACTS.into_iter().filter(|name| self.is_there(name)).collect();
+        let is_left = |name: &str| name == "council" && ao_mutant::active("RUN-42/council-stays");
+        let is_moved = |name: &&str| self.is_there(name) && !is_left(name);
+        let here: Vec<&str> = ARTIFACTS.into_iter().filter(is_moved).collect();
         let summary =
             self.summary().filter(|summary| ao_contract::check_id(&summary.run_id).is_ok());
         let Some(summary) = summary else {
@@ -55,6 +76,9 @@ impl Output {
         if let Ok(summary) = ao_contract::read(&told) {
             let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
             self.write(&format!("{folder}/{SUMMARY_MARKDOWN}"), text.as_bytes())?;
+        }
+        if ao_mutant::active("RUN-30/files-go-before-the-summary") {
+            self.leave(&here, &files, &folder)?;
         }
         step()?;
         self.write_json(&format!("{folder}/{SUMMARY_JSON}"), &told)?;
@@ -123,14 +147,19 @@ impl Output {
         if names.is_empty() {
             return Ok(None);
         }
-        let is_free =
-            |folder: &String| names.iter().all(|name| !self.is_there(&format!("{folder}/{name}")));
-        let folder = numbered(wanted, is_free);
+        let folder = self.free_folder(names, wanted);
         ao_tree::make_folders(&self.dir, &folder)?;
         for name in names {
             ao_tree::move_aside(&self.path(name), &self.path(&format!("{folder}/{name}")))?;
         }
         Ok(Some(folder))
+    }
+
+    /// The first folder that has none of these.
+    fn free_folder(&self, names: &[&str], wanted: &str) -> String {
+        let is_free =
+            |folder: &String| names.iter().all(|name| !self.is_there(&format!("{folder}/{name}")));
+        numbered(wanted, is_free)
     }
 
     /// The folder of a run: no other run's report is in it.
@@ -145,7 +174,8 @@ impl Output {
     /// With the paths that files of this folder have when they are in that one.
     fn moved(&self, mut value: Value, folder: &str) -> Value {
         let old = format!("{}/", self.dir.to_string_lossy());
-        let new = format!("{old}{folder}/");
+        let is_told = !ao_mutant::active("RUN-42/summary-names-the-old-place");
+        let new = if is_told { format!("{old}{folder}/") } else { old.clone() };
         let mut names = vec![&mut value];
         while let Some(value) = names.pop() {
             match value {

@@ -6,7 +6,7 @@ use super::Sources;
 use super::draft::Draft;
 use super::identity::id_of;
 use super::lead::{Lead, Strength, What};
-use super::work::{self, Queue};
+use super::work::{self, OwnWords, Queue, id_of_item};
 use crate::plain::{folded, one_line};
 use crate::queue::QueueItem;
 use crate::work_queue::{self, Spot, State};
@@ -14,12 +14,22 @@ use crate::work_queue::{self, Spot, State};
 pub(super) fn leads<'a>(sources: &Sources<'a>, queue: &Queue) -> Vec<Lead<'a>> {
     let items = sources.asked.map_or(&[][..], |asked| asked.items);
     let lead = |(index, item): (usize, &'a QueueItem)| {
-        // The same title in the work queue is the same work.
-        let queued = queue.by_title(&folded(&item.title));
-        let id = queued.map_or_else(|| id_of_title(&item.title), |(id, _)| id.to_owned());
+        // The same id in the work queue is the same work, and so is the same title.
+        let ids = item.id.iter().chain(&item.mentioned);
+        let queued = ids.into_iter().find_map(|id| queue.by_id(id));
+        let queued = queued.or_else(|| queue.by_title(&folded(&item.title)));
+        let id = match (queued, &item.id) {
+            (Some((id, _)), _) => id.to_owned(),
+            (None, Some(id)) => id_of_item(id),
+            (None, None) => id_of_title(&item.title),
+        };
         Lead {
             id,
-            strength: Strength::Asked,
+            strength: if ao_mutant::active("LOOP-19/ranked-with-the-queue") {
+                Strength::QueuedStrong
+            } else {
+                Strength::Asked
+            },
             severity: item.severity.as_ref().map_or(Severity::Medium, Open::rank),
             weight: 0,
             order: format!("{index:08}"),
@@ -30,7 +40,7 @@ pub(super) fn leads<'a>(sources: &Sources<'a>, queue: &Queue) -> Vec<Lead<'a>> {
 }
 
 /// Work that has no other name than its title.
-pub(super) fn id_of_title(title: &str) -> String {
+pub(crate) fn id_of_title(title: &str) -> String {
     id_of("title", &[&folded(title)])
 }
 
@@ -43,9 +53,16 @@ pub(super) fn draft<'a>(
     let mut draft = Draft::new(sources, &item.title, WorkType::Task);
     draft.severity = item.severity.clone().unwrap_or(Severity::Medium.into());
     draft.confidence = Level::High;
-    draft.why("The operator put it in the queue of this run.");
+    draft.why(&match item.blockers.as_slice() {
+        [] => "The operator put it in the queue of this run.".to_owned(),
+        ids => {
+            let ids = ids.join(", ");
+            format!("The operator put it in the queue of this run. It is blocked by {ids}.")
+        }
+    });
     let file = sources.asked.and_then(|asked| asked.file);
-    draft.evidence(&format!("{} line {}", file.unwrap_or("the operator's queue"), item.line));
+    let id = item.id.as_ref().map(|id| format!(", {id}")).unwrap_or_default();
+    draft.evidence(&format!("{} line {}{id}", file.unwrap_or("the operator's queue"), item.line));
     for line in item.description.lines() {
         draft.evidence(line);
     }
@@ -66,6 +83,7 @@ pub(super) fn draft<'a>(
     draft.files.text(&item.description);
     if let Some(queued) = queued.and_then(|spot| work_queue::at(sources.next_work?, spot)) {
         draft.queue_item = Some(queued.name());
+        draft.command = OwnWords::of(&queued.item).command;
         work::add_files(&mut draft, &queued);
         draft.checks_if_true.extend(work::checks(&queued));
     }

@@ -35,6 +35,8 @@ pub(super) struct Draft<'a> {
     /// that it was not there.
     pub(super) checks_if_true: Vec<Check>,
     pub(super) queue_item: Option<String>,
+    /// The command of the item that it comes from, instead of the night's.
+    pub(super) command: Option<String>,
 }
 
 impl<'a> Draft<'a> {
@@ -51,6 +53,7 @@ impl<'a> Draft<'a> {
             checks: Vec::new(),
             checks_if_true: Vec::new(),
             queue_item: None,
+            command: None,
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a> Draft<'a> {
             target_files: self.files.files,
             likely_tests,
             morning_command: String::new(),
-            bead_id: None,
+            bead_id: ao_mutant::active("REP-11/unlinked-bead-is-empty").then(String::new),
             artifact_path: String::new(),
             source: Some(lead.source().into()),
             queue_item: self.queue_item,
@@ -117,7 +120,7 @@ impl<'a> Draft<'a> {
             corroboration: None,
             extra: Extra::new(),
         };
-        packet.morning_command = sources.command.fill(&packet);
+        packet.morning_command = self.command.unwrap_or_else(|| sources.command.fill(&packet));
         let path = sources.output_dir.join(artifacts::path_of(&packet));
         packet.artifact_path = path.to_string_lossy().into_owned();
         packet

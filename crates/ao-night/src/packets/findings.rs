@@ -35,7 +35,11 @@ pub(super) fn leads<'a>(sources: &Sources<'a>, queue: &Queue) -> Vec<Lead<'a>> {
 
 fn lead<'a>(entry: &Entry) -> Lead<'a> {
     Lead {
-        id: id_of("finding", &[&name(entry)]),
+        id: if ao_mutant::active("REP-11/id-follows-the-words") {
+            id_of("finding", &[&entry.title()])
+        } else {
+            id_of("finding", &[&name(entry)])
+        },
         strength: Strength::Finding,
         severity: entry.severity(),
         weight: entry.document.count("hit_count"),

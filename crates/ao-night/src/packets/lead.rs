@@ -116,7 +116,8 @@ fn sort(leads: &mut [Lead<'_>]) {
     let key = |lead: &Lead<'_>| {
         // The operator's order is the operator's.
         let severity = match lead.strength {
-            Strength::Asked => Severity::Low,
+            Strength::Asked if !ao_mutant::active("LOOP-19/by-severity") => Severity::Low,
+            _ if ao_mutant::active("REP-15/severity-does-not-count") => Severity::Low,
             _ => lead.severity,
         };
         (lead.strength, Reverse(severity), Reverse(lead.weight))

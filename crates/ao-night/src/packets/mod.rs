@@ -35,7 +35,8 @@ use crate::work_queue::State;
 use draft::Draft;
 use lead::{Lead, What};
 
-pub(crate) use work::packet_id;
+pub(crate) use asked::id_of_title;
+pub(crate) use work::{packet_id, places, said};
 
 /// More than a few are a backlog, and a backlog is not read in the morning.
 pub const PACKETS_MAX: usize = 5;
@@ -82,6 +83,8 @@ pub struct Gathered {
     pub left_out: BTreeMap<String, u64>,
     /// What is done already, or somebody has.
     pub dropped: Vec<DroppedPacket>,
+    /// The beads that items of the work queue are linked to, by the id of their packet.
+    pub beads: BTreeMap<String, String>,
     /// Lines and items of the work queue that cannot be read.
     pub unread: u64,
     /// How many checks that are commands were not answered, and why the first of them was not.
@@ -100,6 +103,7 @@ pub fn gather(sources: &Sources<'_>) -> Gathered {
     let mut queue =
         sources.next_work.map(|bytes| work::read(bytes, sources.repo)).unwrap_or_default();
     gathered.unread = queue.unread;
+    gathered.beads = std::mem::take(&mut queue.beads);
     let known = Known { taken: std::mem::take(&mut queue.taken) };
 
     let mut seen = findings::leads(sources, &queue);
@@ -108,9 +112,6 @@ pub fn gather(sources: &Sources<'_>) -> Gathered {
     let mut leads = asked::leads(sources, &queue);
     leads.extend(queue.leads());
     leads.extend(seen);
-    if leads.is_empty() {
-        leads.push(synthesized::lead(sources));
-    }
     lead::rank(&mut leads);
 
     let checker = Checker::new(sources.place, sources.shell);
@@ -127,9 +128,10 @@ pub fn gather(sources: &Sources<'_>) -> Gathered {
             Err((title, why)) => gathered.drop(&lead.id, title, why),
         }
     }
-    if gathered.packets.is_empty() {
+    if gathered.packets.is_empty() && !ao_mutant::active("REP-15/no-fallback") {
         let lead = synthesized::lead(sources);
-        if let Some(draft) = draw(sources, &known, &lead) {
+        // Its checks only tell that it was done since.
+        if let Some(Ok(draft)) = draw(sources, &known, &lead).map(|draft| draft.checked(&checker)) {
             gathered.packets.push(draft.finish(sources, &lead, 0));
         }
     }

@@ -2,18 +2,22 @@
 //!
 //! The items that a night put there itself are no leads: what they are about is seen anew or it is
 //! no longer so. Only what the operator once asked for stays, since no one else will ask again.
+//!
+//! What an item says of itself (why now, how sure, which command) its packet says too, unless a night wrote
+//! that there.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ao_contract::{Check, Level, Open, Severity, Texts, WorkItem, WorkType};
-use ao_corpus::is_own_work;
+use ao_contract::{Check, Confidence, Level, Open, Severity, Texts, WorkItem, WorkType};
+use ao_corpus::{is_night_item, is_own_work, looks_secret};
 
 use super::Sources;
 use super::asked::id_of_title;
 use super::draft::Draft;
 use super::identity::{id_of, is_packet_id};
-use super::lead::{Lead, Strength, What};
+use super::lead::{self, Lead, Strength, What};
+use crate::command::Template;
 use crate::place::AGENTS;
 use crate::plain::{folded, one_line};
 use crate::work_queue::{self, NEXT_WORK, Queued, Spot, State};
@@ -31,6 +35,10 @@ pub(super) struct Queue {
     pub(super) taken: HashMap<String, State>,
     /// Where an available item of this title stands, and the id of its packet.
     titles: HashMap<String, (String, Spot)>,
+    /// The same by the item's own id.
+    ids: HashMap<String, (String, Spot)>,
+    /// The beads that available items are linked to, by the id of their packet.
+    pub(super) beads: BTreeMap<String, String>,
     /// Files of the corpus that items were made from.
     made_from: HashSet<String>,
     pub(super) unread: u64,
@@ -63,11 +71,20 @@ impl Queue {
         }
         self.taken.remove(&id);
         self.open.insert(id.clone());
-        if !is_for(queued.item.target_repo.get(), repo) || is_own(&queued.item) {
+        if !is_for(queued.item.target_repo.get(), repo) {
             return;
         }
-        let title = (id.clone(), queued.spot.clone());
-        self.titles.entry(folded(&queued.item.title)).or_insert(title);
+        if let Some(bead) = said(queued.item.bead_id.get()) {
+            self.beads.entry(id.clone()).or_insert_with(|| bead.to_owned());
+        }
+        if is_own(&queued.item) {
+            return;
+        }
+        let place = (id.clone(), queued.spot.clone());
+        if let Some(own) = said(queued.item.id.get()) {
+            self.ids.entry(own.to_owned()).or_insert_with(|| place.clone());
+        }
+        self.titles.entry(folded(&queued.item.title)).or_insert(place);
         self.made_from.extend(queued.item.source_path.get().map(|path| inner(path).to_owned()));
         let severity = queued.item.severity.get().map_or(Severity::Medium, Open::rank);
         let has_evidence = evidence(&queued.item).next().is_some();
@@ -77,13 +94,20 @@ impl Queue {
             id,
             spot: queued.spot.clone(),
             severity,
-            is_strong: severity > Severity::Low || has_evidence || names_files,
+            is_strong: severity > Severity::Low
+                || has_evidence
+                || names_files
+                || ao_mutant::active("REP-15/weak-items-are-strong"),
             has_evidence,
         });
     }
 
     pub(super) fn by_title(&self, title: &str) -> Option<(&str, &Spot)> {
         self.titles.get(title).map(|(id, spot)| (id.as_str(), spot))
+    }
+
+    pub(super) fn by_id(&self, id: &str) -> Option<(&str, &Spot)> {
+        self.ids.get(id).map(|(id, spot)| (id.as_str(), spot))
     }
 
     /// Whether an item was made from this file of the corpus.
@@ -104,6 +128,57 @@ impl Queue {
     }
 }
 
+/// Where the item of each packet stands, for those that somebody wrote: the very one that a night would make
+/// the packet from.
+pub(crate) fn places(bytes: &[u8], repo: &str) -> BTreeMap<String, Spot> {
+    let mut leads = read(bytes, repo).leads();
+    lead::rank(&mut leads);
+    let place = |lead: Lead<'_>| match lead.what {
+        What::Queued(spot) => Some((lead.id, spot)),
+        _ => None,
+    };
+    leads.into_iter().filter_map(place).collect()
+}
+
+/// What an item says of itself; nothing where a night wrote it.
+#[derive(Debug, Default)]
+pub(super) struct OwnWords {
+    why_now: Option<String>,
+    confidence: Option<Level>,
+    pub(super) command: Option<String>,
+}
+
+impl OwnWords {
+    pub(super) fn of(item: &WorkItem) -> Self {
+        let source = item.source.get().map_or("", String::as_str);
+        if is_night_item(source) || ao_mutant::active("REP-20/drops-own-words") {
+            return Self::default();
+        }
+        // A report shows it as a command: it is one, on one line, or it is not shown.
+        let is_command = |text: &&str| {
+            let is_plain = ao_tree::shown(text) == *text && looks_secret(text).is_none();
+            is_plain && Template::parse(text).is_ok()
+        };
+        Self {
+            why_now: said(item.why_now.get()).map(str::to_owned),
+            confidence: item.confidence.get().map(level),
+            command: said(item.morning_command.get()).filter(is_command).map(str::to_owned),
+        }
+    }
+}
+
+/// The word that is nearest to a confidence.
+fn level(confidence: &Confidence) -> Level {
+    let far = |level: &Level| (level.value() - confidence.value()).abs();
+    let levels = [Level::Low, Level::Medium, Level::High];
+    levels.into_iter().min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(Level::Low)
+}
+
+/// A text that says something.
+pub(crate) fn said(text: Option<&String>) -> Option<&str> {
+    text.map(|text| text.trim()).filter(|text| !text.is_empty())
+}
+
 /// A path as it stands beneath `.agents/`, whatever stands before that.
 fn inner(path: &str) -> &str {
     path.trim().rsplit_once(".agents/").map_or(path.trim(), |(_, inner)| inner)
@@ -113,9 +188,14 @@ fn inner(path: &str) -> &str {
 pub(crate) fn packet_id(queued: &Queued) -> String {
     match queued.item.id.get().map(|id| id.trim()) {
         Some(id) if is_packet_id(id) => id.to_owned(),
-        Some(id) if !id.is_empty() => id_of("next-work", &[id]),
+        Some(id) if !id.is_empty() => id_of_item(id),
         _ => id_of_title(&queued.item.title),
     }
+}
+
+/// The packet of an item that somebody gave this id.
+pub(super) fn id_of_item(id: &str) -> String {
+    id_of("next-work", &[id])
 }
 
 /// `owner/name` is the same repository as `name`. An item that names none is for whoever has it.
@@ -168,23 +248,27 @@ pub(super) fn draft<'a>(sources: &Sources<'a>, spot: &Spot) -> Option<Draft<'a>>
         draft.kind = kind.clone();
     }
     draft.severity = item.severity.get().cloned().unwrap_or(Severity::Medium.into());
+    let own = OwnWords::of(item);
     let epic = one_line(&queued.epic, EPIC_CHARS_MAX);
-    draft.why(&match epic.as_str() {
-        "" => "It is in the work queue and nobody has it.".to_owned(),
-        epic => format!("It is in the work queue from {epic}, and nobody has it."),
+    draft.why(&match (own.why_now, epic.as_str()) {
+        (Some(why), _) => why,
+        (None, "") => "It is in the work queue and nobody has it.".to_owned(),
+        (None, epic) => format!("It is in the work queue from {epic}, and nobody has it."),
     });
+    draft.command = own.command;
     for text in evidence(item) {
         draft.evidence(&text);
     }
-    let own = draft.evidence.len();
+    let evidence = draft.evidence.len();
     draft.evidence(item.description.get().map_or("", String::as_str));
-    draft.evidence(&format!("{AGENTS}/{NEXT_WORK} line {}, item {}", spot.number, spot.place + 1));
+    let number = spot.number - usize::from(ao_mutant::active("REP-15/points-at-another-line"));
+    draft.evidence(&format!("{AGENTS}/{NEXT_WORK} line {number}, item {}", spot.place + 1));
     add_files(&mut draft, &queued);
-    draft.confidence = match (own > 0, draft.files.files.is_empty()) {
-        (true, false) => Level::High,
-        (true, true) | (false, false) => Level::Medium,
-        (false, true) => Level::Low,
-    };
+    draft.confidence = own.confidence.unwrap_or(match (evidence, draft.files.files.len()) {
+        (0, 0) => Level::Low,
+        (0, _) | (_, 0) => Level::Medium,
+        _ => Level::High,
+    });
     draft.queue_item = Some(queued.name());
     draft.checks = checks(&queued);
     Some(draft)

@@ -39,6 +39,7 @@ pub(crate) fn told(settings: &Settings) -> NightSettings {
             LongHaul::Off => None,
             LongHaul::On { limit } => Some(milliseconds(limit)),
         },
+        config_warnings: settings.config_warnings.clone(),
         extra: Extra::new(),
     }
 }
@@ -84,6 +85,7 @@ pub(super) fn settings(
         long_haul: told
             .long_haul_ms
             .map_or(LongHaul::Off, |limit| LongHaul::On { limit: Duration::from_millis(limit) }),
+        config_warnings: told.config_warnings.clone(),
     })
 }
 
@@ -98,6 +100,9 @@ fn wish(item: &QueueItem) -> NightWish {
         description: item.description.clone(),
         severity: item.severity.clone(),
         files: item.files.clone(),
+        id: item.id.clone(),
+        mentioned: item.mentioned.clone(),
+        blockers: item.blockers.clone(),
         mark: item.mark.clone(),
         extra: Extra::new(),
     }
@@ -110,6 +115,9 @@ fn item(wish: &NightWish) -> QueueItem {
         description: wish.description.clone(),
         severity: wish.severity.clone(),
         files: wish.files.clone(),
+        id: wish.id.clone(),
+        mentioned: wish.mentioned.clone(),
+        blockers: wish.blockers.clone(),
         mark: wish.mark.clone(),
     }
 }

@@ -42,25 +42,25 @@ fn told(synthesis: &Synthesis) -> Vec<Block> {
         Ok::<Value, serde_json::Error>(Value::String(word)) => word,
         _ => "nothing in common".to_owned(),
     };
-    let mut items: Vec<Line> = vec![
-        vec![
-            strong("Asked:"),
-            words(&format!(
-                " {}; answered: {}; failed: {}",
-                names(&synthesis.requested_runners),
-                names(&synthesis.completed_runners),
-                names(&synthesis.failed_runners)
-            )),
-        ],
-        vec![
+    let mut items: Vec<Line> = vec![vec![
+        strong("Asked:"),
+        words(&format!(
+            " {}; answered: {}; failed: {}",
+            names(&synthesis.requested_runners),
+            names(&synthesis.completed_runners),
+            names(&synthesis.failed_runners)
+        )),
+    ]];
+    if !synthesis.completed_runners.is_empty() {
+        items.push(vec![
             strong("Recommends:"),
             words(&format!(
                 " {} (by {})",
                 word(serde_json::to_value(synthesis.consensus_kind)),
                 word(serde_json::to_value(synthesis.consensus_policy))
             )),
-        ],
-    ];
+        ]);
+    }
     if !synthesis.recommended_first_action.trim().is_empty() {
         items.push(vec![
             strong("First move:"),

@@ -12,14 +12,6 @@ pub enum Run {
     Over,
 }
 
-/// How the run is to be called: one that planned and is gone has failed.
-pub fn status(summary: &Summary, run: Run) -> RunStatus {
-    match (summary.status, run) {
-        (RunStatus::Planned, Run::Over) => RunStatus::Failed,
-        (status, _) => status,
-    }
-}
-
 /// Whether what changed the corpus was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gate {
@@ -45,13 +37,12 @@ impl<'a> Facts<'a> {
         Self { summary, verdicts, run, whole }
     }
 
+    /// How the run is to be called: one that planned and is gone has failed.
     pub(super) fn status(&self) -> RunStatus {
-        status(self.summary, self.run)
-    }
-
-    /// Whether the summary is that of a run which ended without writing one.
-    pub(super) fn is_cut_off(&self) -> bool {
-        self.summary.status == RunStatus::Planned && self.run == Run::Over
+        match (self.summary.status, self.run) {
+            (RunStatus::Planned, Run::Over) => RunStatus::Failed,
+            (status, _) => status,
+        }
     }
 
     pub(super) fn is_running(&self) -> bool {
@@ -96,7 +87,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether the corpus was changed by it, or may have been.
+/// Whether the corpus was changed by it.
 pub(super) fn is_committed(iteration: &Iteration) -> bool {
     iteration.committed.unwrap_or(matches!(
         iteration.status,
@@ -112,6 +103,11 @@ pub(crate) fn status_name(status: IterationStatus) -> &'static str {
         IterationStatus::HaltedOnRegressionPreCommit => "halted, rolled back",
         IterationStatus::HaltedOnRegressionPostCommit => "halted after its commit",
         IterationStatus::Failed => "failed",
+        // As older histories spell it: they say no more.
+        IterationStatus::RolledBack if ao_mutant::active("LOOP-14/old-status-is-reworded") => {
+            "rolled back"
+        }
+        IterationStatus::RolledBack => "rolled-back",
     }
 }
 

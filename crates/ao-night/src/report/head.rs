@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{KeepAwakeMode, RunStatus, StepStatus};
+use ao_contract::{ConfigWarning, KeepAwakeMode, RunStatus, StepStatus};
 use serde_json::Value;
 
-use super::block::{Block, Item, Line, code, strong, text, words};
+use super::block::{Block, Item, Line, code, first, more, strong, text, words};
 use super::changes::is_idle;
 use super::facts::{Facts, Gate, is_committed};
 use super::say;
+
+/// So many settings without effect are named; the summary has all of them.
+const WARNINGS_MAX: usize = 20;
 
 pub(super) fn section(facts: &Facts<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Title(vec![words(title(facts))])];
@@ -85,6 +88,7 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
     if let Some(why) = facts.at("/not_replayable").and_then(Value::as_str) {
         alerts.push(vec![strong("It cannot be replayed:"), words(" "), text(why)]);
     }
+    alerts.extend(ineffective(facts));
     for recovered in facts.texts("/recovered") {
         alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
     }
@@ -96,27 +100,54 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
     alerts
 }
 
+/// What the configuration says without effect: the night was not what its author meant it to be.
+fn ineffective(facts: &Facts<'_>) -> Vec<Line> {
+    let all = facts.summary.config_warnings.as_deref().unwrap_or_default();
+    let (kept, left) = first(all, WARNINGS_MAX);
+    let told = |one: &ConfigWarning| {
+        let place = one.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let mut line = vec![
+            strong("Setting without effect:"),
+            words(" "),
+            code(&one.key),
+            words(" in "),
+            code(&one.file),
+            words(&format!("{place}: ")),
+            text(&one.why),
+        ];
+        if let Some(nearest) = &one.nearest {
+            line.extend([words("; the nearest known one is "), code(nearest)]);
+        }
+        line.push(words("."));
+        line
+    };
+    kept.iter().map(told).chain(more(left, "settings without effect")).collect()
+}
+
 fn failed(facts: &Facts<'_>, alerts: &mut Vec<Line>) {
     let summary = facts.summary;
     let reason = match summary.failure_reason.as_deref().map(str::trim) {
-        Some(reason) if !reason.is_empty() => text(reason),
-        _ if facts.is_cut_off() => words(
-            "the run is gone and left no report of its own: it was killed, or the machine went down.",
-        ),
+        Some(reason) if !reason.is_empty() && !ao_mutant::active("REP-13/reason-is-not-said") => {
+            text(reason)
+        }
         _ => words("the summary gives no reason."),
     };
     alerts.push(vec![strong("The run failed:"), words(" "), reason]);
     let step = match facts.last_completed() {
-        Some(step) => code(&step.name.to_string()),
-        None => words("none"),
+        Some(step) if !ao_mutant::active("RUN-24/last-step-is-not-named") => {
+            code(&step.name.to_string())
+        }
+        _ => words("none"),
     };
     alerts.push(vec![strong("Last completed step:"), words(" "), step]);
-    alerts.push(vec![strong("Log:"), words(" "), code(&summary.runtime.log_path)]);
+    if !ao_mutant::active("REP-13/log-is-not-named") {
+        alerts.push(vec![strong("Log:"), words(" "), code(&summary.runtime.log_path)]);
+    }
 }
 
 /// That the gate did not enforce stands among the first lines.
 fn gate(facts: &Facts<'_>) -> Option<Line> {
-    if facts.gate() != Gate::WarnOnly {
+    if facts.gate() != Gate::WarnOnly || ao_mutant::active("RUN-03/gate-is-silent") {
         return None;
     }
     let summary = facts.summary;
@@ -176,7 +207,7 @@ fn about(facts: &Facts<'_>) -> Vec<Line> {
 fn when(facts: &Facts<'_>) -> String {
     let summary = facts.summary;
     let from = say::safe(&summary.started_at);
-    if facts.is_running() || facts.is_cut_off() {
+    if facts.is_running() {
         return format!(", begun {from}");
     }
     let (to, took) = (say::safe(&summary.finished_at), say::safe(&summary.duration));

@@ -119,8 +119,10 @@ fn retrieval(facts: &Facts<'_>) -> Option<Block> {
         });
     let told: Vec<String> = told.take(RETRIEVAL_MAX).collect();
     let told = if told.is_empty() { "it was run".to_owned() } else { told.join(", ") };
-    let by = [words(" ("), code("ao retrieval-bench --live"), words(")")];
-    Some(Block::Paragraph(
-        [vec![strong("Retrieval bench:"), words(&format!(" {told}"))], by.to_vec()].concat(),
-    ))
+    let mut line = vec![strong("Retrieval bench:"), words(&format!(" {told}"))];
+    line.extend([words(" ("), code("ao retrieval-bench --live"), words(")")]);
+    if let Some(why) = bench.get("citation_log_unread").and_then(Value::as_str) {
+        line.extend([words("; without past questions: "), text(why)]);
+    }
+    Some(Block::Paragraph(line))
 }

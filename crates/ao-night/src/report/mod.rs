@@ -32,7 +32,7 @@ use crate::verdict::Verdicts;
 use block::Block;
 use facts::Facts;
 
-pub use facts::{Run, status};
+pub use facts::Run;
 pub(crate) use facts::{status_name, step_status_name};
 pub use plain::{ALERT, STRUCK};
 
@@ -64,7 +64,7 @@ pub fn text(summary: &Summary, verdicts: &Verdicts, run: Run, columns: usize) ->
 
 /// The sections in their order. Each is empty if there is nothing that it could be about.
 fn blocks(facts: &Facts<'_>) -> Vec<Block> {
-    let sections = [
+    let mut sections = [
         head::section,
         scape::section,
         health::section,
@@ -79,6 +79,9 @@ fn blocks(facts: &Facts<'_>) -> Vec<Block> {
         moves::first,
         moves::recommended,
     ];
+    if ao_mutant::active("REP-13/first-move-before-degraded") {
+        sections.swap(10, 11);
+    }
     sections.iter().flat_map(|section| section(facts)).collect()
 }
 

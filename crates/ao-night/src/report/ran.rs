@@ -1,6 +1,6 @@
 //! What ran: the steps, the iterations, and what each changed.
 
-use ao_contract::{Iteration, Step, StepStatus};
+use ao_contract::{Iteration, IterationStatus, Step, StepStatus};
 
 use super::block::{Block, Item, Line, code, first, more, strong, text, words};
 use super::changes;
@@ -61,6 +61,8 @@ fn iterations(facts: &Facts<'_>) -> Vec<Block> {
         let kept = match is_committed(one) {
             true if changes::is_idle(one) => "no change",
             true => "yes",
+            // Older histories also called so what had been committed before.
+            false if one.status == IterationStatus::RolledBack => "not said",
             false => "no",
         };
         let cells = [

@@ -63,7 +63,8 @@ pub(crate) fn in_background<T: Send + 'static>(
         return Err(Halt::Panic(format!("no thread could be started: {error}")));
     }
     loop {
-        match receiver.recv_timeout(TICK) {
+        let rarely = ao_mutant::active("LOOP-30/clock-is-looked-at-rarely");
+        match receiver.recv_timeout(if rarely { TICK * 600 } else { TICK }) {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(panic)) => return Err(Halt::Panic(message(panic.as_ref()))),
             Err(RecvTimeoutError::Disconnected) => {

@@ -8,6 +8,7 @@ use ao_contract::{IterationStatus, RunStage};
 use ao_corpus::Tree;
 use ao_tree::{Error, Outcome, Request, Stop};
 
+use super::admit::{CommitJudge, JudgeEnd};
 use super::background::{Halt, in_background};
 use super::rounds::{Begun, Next, TROUBLES_MAX, halted};
 use super::{LoopEnd, Run, Stopped};
@@ -21,12 +22,29 @@ impl Run<'_> {
         &mut self,
         begun: &Begun,
         mut proposal: Proposal,
-        mut ending: Ending,
         troubles: &mut u32,
     ) -> Result<Next, Stopped> {
         let count = proposal.edits().len();
         self.stage(RunStage::Commit, &format!("bringing {count} edits through the door"));
-        let outcome = match self.commit(begun, &proposal) {
+        let mut ending = Ending::new(IterationStatus::Done);
+        let (committed, judge) = self.commit(begun, &proposal);
+        if let Some(judge) = judge {
+            self.budget = judge.budget;
+            proposal.measured = judge.measured;
+            match judge.end {
+                Some(JudgeEnd::Halt(doubt)) => return self.halt(begun, &proposal, &doubt),
+                Some(JudgeEnd::Unmeasured(failed)) => return self.failed(begun, failed, troubles),
+                Some(JudgeEnd::Unrecorded(error)) => {
+                    let why = format!("a rescue could not be recorded: {error}");
+                    return Err(Stopped::Failed(why));
+                }
+                None => {}
+            }
+            if let Some(reason) = judge.rescue {
+                self.rescued(begun, reason, &mut ending);
+            }
+        }
+        let outcome = match committed {
             Ok(outcome) => outcome,
             Err(Error::Stopped) => {
                 let why = "the time ended, or a signal came, before the commit was decided";
@@ -42,14 +60,32 @@ impl Run<'_> {
                 return Ok(self.trouble(troubles));
             }
             Err(error) => {
-                let failed = Ending::new(IterationStatus::Failed).because(error.to_string());
+                let status = if ao_mutant::active("LOOP-29/failed-commit-is-rolled-back") {
+                    IterationStatus::RolledBackPreCommit
+                } else {
+                    IterationStatus::Failed
+                };
+                let failed = Ending::new(status).because(error.to_string());
                 self.put(begun, Some(&proposal), None, failed)?;
                 return Err(Stopped::Failed(format!("COMMIT failed: {error}")));
             }
         };
-        *troubles = 0;
+        let is_made = outcome.method.is_some();
+        if outcome.fitness.is_none() {
+            // What was measured is not what is in the tree.
+            proposal.measured = None;
+        }
+        if is_made && outcome.fitness.is_none() {
+            let note = "others changed files while the commit was made: it was not measured";
+            ending.notes.push(note.into());
+        }
+        if is_made {
+            *troubles = 0;
+        }
         proposal.hold_back(&outcome.held_back());
-        if let Ok(line) = self.work.door.line(Some(&outcome.id)) {
+        if let Ok(line) = self.work.door.line(Some(&outcome.id))
+            && !ao_mutant::active("LOOP-18/each-counts-alone")
+        {
             self.stored_bytes = self.stored_bytes.saturating_add(line.stored_bytes);
         }
         // Not a failure: a place to wait at, where others strip a field.
@@ -58,13 +94,16 @@ impl Run<'_> {
         if !stripped.is_empty() {
             let note =
                 format!("post-commit metadata integrity: {} stripped field(s)", stripped.len());
-            ending.status = IterationStatus::Degraded;
+            if !ao_mutant::active("LOOP-05/stays-done") {
+                ending.status = IterationStatus::Degraded;
+            }
             ending.committed = Some(true);
             ending.degraded.push(note.clone());
             ending.notes.extend(stripped.into_iter().take(20));
-            self.degraded.push(note);
+            if !ao_mutant::active("LOOP-05/not-in-the-report") {
+                self.degraded.push(note);
+            }
         }
-        let is_made = outcome.method.is_some();
         if !is_made {
             // Not done: what was measured is not in the tree, and must not count as a gain.
             let why = "others had changed the files meanwhile, and nothing was left to commit";
@@ -86,11 +125,19 @@ impl Run<'_> {
         Next::End(LoopEnd::Failing)
     }
 
-    fn commit(&mut self, begun: &Begun, proposal: &Proposal) -> Result<Outcome, Error> {
+    /// The judge comes back with what it measured and spent, unless its thread panicked.
+    fn commit(
+        &mut self,
+        begun: &Begun,
+        proposal: &Proposal,
+    ) -> (Result<Outcome, Error>, Option<CommitJudge>) {
         let settings = &self.work.settings;
         let stop = Arc::new(AtomicBool::new(false));
         // A run that is gone on with may have left conflicts under the id.
-        let id = self.work.door.unique_id(&id_of(&self.summary.run_id, begun.index))?;
+        let id = match self.work.door.unique_id(&id_of(&self.summary.run_id, begun.index)) {
+            Ok(id) => id,
+            Err(error) => return (Err(error), None),
+        };
         let request = Request {
             id,
             at: self.work.outside.reading("commit").rfc3339(),
@@ -101,24 +148,29 @@ impl Run<'_> {
             drop_folders: Vec::new(),
             grace: GRACE,
             max_store_bytes: settings.checkpoint_max_bytes.saturating_sub(self.stored_bytes),
-            fitness: proposal.measured.as_ref().map(|(_, after)| after.fitness.map()),
             stop: Stop::when(Arc::clone(&stop)),
         };
         let work = Arc::clone(&self.work);
         let limits = self.loop_limits();
+        let deltas = self.deltas();
         let (clock, deadline) = (self.work.clock, self.limits.deadline);
         let (teller, watch) = (&mut self.teller, &mut *self.watch);
         let mut tick = || teller.tell(clock, deadline, watch);
-        let apply = move || match fault("commit") {
-            Ok(()) => work.door.apply(request),
-            Err(doing) => Err(Error::Io { doing, source: std::io::ErrorKind::Other.into() }),
+        let places = (Arc::clone(&self.work), self.state.clone(), limits.clone());
+        let mut judge = CommitJudge::new(places, proposal, deltas, self.budget.clone());
+        let apply = move || {
+            let done = match fault("commit") {
+                Ok(()) => work.door.apply_judged(request, &mut |edits| judge.admit(edits)),
+                Err(doing) => Err(Error::Io { doing, source: std::io::ErrorKind::Other.into() }),
+            };
+            (done, judge)
         };
         match in_background(apply, &limits, Some(&stop), &mut tick) {
-            Ok(done) => done,
-            Err(halt) => Err(Error::Io {
-                doing: format!("commit: {halt:?}"),
-                source: std::io::ErrorKind::Other.into(),
-            }),
+            Ok((done, judge)) => (done, Some(judge)),
+            Err(halt) => {
+                let doing = format!("commit: {halt:?}");
+                (Err(Error::Io { doing, source: std::io::ErrorKind::Other.into() }), None)
+            }
         }
     }
 }
@@ -133,6 +185,9 @@ fn stripped(agents: &std::path::Path, proposal: &Proposal, outcome: &Outcome) ->
         for key in wanted.document.keys() {
             if now.document.get(key).is_none() {
                 stripped.push(format!("{}: {key}", change.path));
+                if ao_mutant::active("LOOP-05/one-a-file") {
+                    break;
+                }
             }
         }
     }

@@ -29,21 +29,32 @@ pub(super) struct Asked {
     failed: u64,
     timed_out: u64,
     kind: String,
-    delta: String,
+    /// The first move as it stood when they were asked.
+    first_move: String,
+    /// What they would do first; empty if they did not agree.
+    action: String,
 }
 
 impl Asked {
-    /// Whether the first move was refined; nothing if nobody was asked.
-    pub(super) fn is_refined(&self) -> Option<bool> {
-        (self.completed + self.failed > 0).then(|| self.delta == REFINED)
+    /// Whether they would do something else first than the night; nothing if nobody was asked.
+    pub(super) fn differs(&self) -> Option<bool> {
+        let is_other = !self.action.is_empty() && self.action != self.first_move;
+        (self.completed + self.failed > 0).then_some(is_other)
     }
 
-    pub(super) fn count(self, yields: &mut Yield) {
+    /// `first_move` is the one that the morning is told in the end.
+    pub(super) fn count(self, first_move: &str, yields: &mut Yield) {
         yields.council_completed_count = self.completed;
         yields.council_failed_count = self.failed;
         yields.council_timeout_count = self.timed_out;
         yields.council_recommended_kind = self.kind;
-        yields.council_action_delta = self.delta;
+        if self.completed > 0 {
+            let is_same = first_move.trim() == self.first_move
+                && !(ao_mutant::active("REP-09/refined-by-a-word")
+                    && self.action != self.first_move);
+            let delta = if is_same { UNCHANGED } else { REFINED };
+            delta.clone_into(&mut yields.council_action_delta);
+        }
     }
 }
 
@@ -57,9 +68,8 @@ impl Run<'_> {
     /// Asks the council, if there is one. `first_move` is what the night itself would do first.
     pub(super) fn council_steps(&mut self, first_move: &str) -> Result<Asked, Stopped> {
         let Some(council) = self.council.clone() else { return Ok(Asked::default()) };
-        let packet = self.council_packet(&council, first_move);
-        let file = ("council_packet", "council/packet.json");
-        if let Err(why) = self.artifact(&StepName::CouncilPacket, file, &packet, None) {
+        let mut packet = self.council_packet(&council, first_move);
+        if let Err(why) = self.artifact(&StepName::CouncilPacket, &packet, None) {
             self.skip_council(&council, &format!("there is no packet: {why}"));
             return Ok(Asked::default());
         }
@@ -77,17 +87,22 @@ impl Run<'_> {
         };
         let session = Session { council, books };
         let council = &session.council;
-        let mut asked = Asked::default();
+        let mut asked = Asked { first_move: first_move.trim().to_owned(), ..Asked::default() };
         let (mut reports, mut failed) = (Vec::new(), Vec::new());
         let mut present = Vec::new();
         for seat in &council.seats {
             match self.seat_step(seat, &session, &packet)? {
                 Ok(report) => {
+                    if ao_mutant::active("RUN-37/hears-the-one-before") {
+                        packet.next_action_hint.clone_from(&report.recommended_first_action);
+                    }
                     reports.push(report);
                     present.push(seat);
                 }
                 Err(failure) => {
-                    asked.timed_out += u64::from(matches!(failure, Failure::TimedOut(_)));
+                    let is_late = matches!(failure, Failure::TimedOut(_));
+                    asked.timed_out +=
+                        u64::from(is_late && !ao_mutant::active("REP-09/timeouts-are-not-counted"));
                     failed.push(seat.runner.name().to_owned());
                 }
             }
@@ -95,17 +110,18 @@ impl Run<'_> {
         asked.completed = reports.len() as u64;
         asked.failed = failed.len() as u64;
         let name = StepName::CouncilSynthesis;
-        if reports.is_empty() {
-            self.end_step(&name, StepStatus::SoftFail, Some("no runner gave a report".into()));
-            return Ok(asked);
-        }
         let requested: Vec<String> =
             council.seats.iter().map(|seat| seat.runner.name().to_owned()).collect();
         let mut put = synthesis(&requested, &failed, reports, council.policy, council.lane);
+        if put.reports.is_empty() {
+            // There is no synthesis, but who failed is told.
+            self.summary.council =
+                object(&put).filter(|_| !ao_mutant::active("RUN-36/forgets-who-failed"));
+            self.end_step(&name, StepStatus::SoftFail, Some("no runner gave a report".into()));
+            return Ok(asked);
+        }
         asked.kind = put.consensus_kind.map(word).unwrap_or_default();
-        let action = put.recommended_first_action.trim();
-        let is_refined = !action.is_empty() && action != first_move.trim();
-        asked.delta = String::from(if is_refined { REFINED } else { UNCHANGED });
+        put.recommended_first_action.trim().clone_into(&mut asked.action);
         let events = self.review_events(&session, &present)?;
         if !events.is_empty() {
             put.extra.insert("events".into(), events.into());
@@ -116,10 +132,9 @@ impl Run<'_> {
             requested.len(),
             if asked.kind.is_empty() { "no consensus" } else { &asked.kind }
         );
-        let file = ("council_synthesis", "council/synthesis.json");
-        // A soft step: what went wrong is in the step.
-        let _ = self.artifact(&name, file, &put, Some(note));
         self.summary.council = object(&put);
+        // A soft step: what went wrong is in the step.
+        let _ = self.artifact(&name, &put, Some(note));
         Ok(asked)
     }
 
@@ -190,7 +205,8 @@ impl Run<'_> {
             let _ = write!(note, "; {spent}");
         }
         let refused = seat.runner.refused();
-        if let Some(first) = refused.first() {
+        let is_reported = !ao_mutant::active("RUN-35/refusal-is-not-reported");
+        if let Some(first) = refused.first().filter(|_| is_reported) {
             let (count, what) = (refused.len(), ao_tree::shown(&first.what));
             let _ = write!(note, "; its cell refused {count}, the first: {} ({what})", first.rule);
         }
@@ -199,14 +215,10 @@ impl Run<'_> {
             step.extra.insert("spent".into(), fields);
         }
         match done {
-            Ok((report, _)) => {
-                let (key, file) =
-                    (format!("council_{}", seat.slug), format!("council/{}.json", seat.slug));
-                match self.artifact(&name, (&key, &file), &report, Some(note)) {
-                    Ok(()) => Ok(Ok(report)),
-                    Err(why) => Ok(Err(Failure::Broken(why))),
-                }
-            }
+            Ok((report, _)) => match self.artifact(&name, &report, Some(note)) {
+                Ok(()) => Ok(Ok(report)),
+                Err(why) => Ok(Err(Failure::Broken(why))),
+            },
             Err(failure) => {
                 let note = self
                     .deferred(&runner, &failure)
@@ -344,6 +356,9 @@ impl Run<'_> {
     /// Writes down what was said of an event.
     fn settle_event(&self, desk: &Desk, id: &str, tally: Tally) -> Value {
         let (verdict, word, said) = match tally.keep {
+            Some(kept) if ao_mutant::active("CUR-09/kept-events-are-closed") => {
+                (Verdict::Closed, "close", vec![kept])
+            }
             Some(kept) => (Verdict::Kept, "keep", vec![kept]),
             None => (Verdict::Closed, "close", tally.close),
         };

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use ao_contract::{Iteration, RunNow, RunStatus, Step, StepStatus, Summary};
+use ao_contract::{Iteration, RunNow, RunStatus, Summary};
 use ao_tree::{Disk, Door};
 use serde_json::Value;
 
-use super::end::{put_iterations, top_delta};
+use super::left::complete;
 use super::records::read_back;
 use super::{Resume, StartError};
 use crate::clock::Clock;
@@ -60,7 +60,8 @@ pub(super) fn see_to(
         let summary = resumed(output, there, resume)?;
         let fail = StartError::io("read the iterations of the run");
         let records = read_back(output, places.door, &summary.run_id).map_err(fail)?;
-        if let Some(unread) = records.unread.into_iter().next() {
+        let unread = records.unread.into_iter().next();
+        if let Some(unread) = unread.filter(|_| !ao_mutant::active("LOOP-14/unknown-is-left-out")) {
             return Err(StartError::Record(unread));
         }
         let count = records.iterations.len();
@@ -70,13 +71,19 @@ pub(super) fn see_to(
         ));
         earlier.notes.extend(records.notes);
         earlier.iterations = records.iterations;
-        earlier.stored_bytes = records.stored_bytes;
+        if ao_mutant::active("RUN-41/iterations-run-again") {
+            earlier.iterations.clear();
+        }
+        if !ao_mutant::active("LOOP-18/resumed-counts-anew") {
+            earlier.stored_bytes = records.stored_bytes;
+        }
         earlier.receipt(places, Some(&summary.run_id));
         earlier.resumed = Some(summary);
         return Ok(earlier);
     }
     if let Some(summary) = there
         && summary.status == RunStatus::Planned
+        && !ao_mutant::active("RUN-41/no-report-of-the-run-before")
     {
         earlier.report(output, summary, places.door, clock)?;
     }
@@ -162,41 +169,18 @@ fn report_cut_off(
     door: &Door<Disk>,
     clock: Clock,
 ) -> std::io::Result<Vec<String>> {
-    let records = read_back(output, door, &summary.run_id)?;
-    let iterations = records.iterations;
-    let last = iterations.last().map(|iteration| iteration.finished_at.clone());
-    if let Some(last) = last {
-        summary.finished_at = last;
-    }
-    summary.status = RunStatus::Failed;
-    summary.failure_reason = Some(format!(
+    let mut records = read_back(output, door, &summary.run_id)?;
+    let notes = std::mem::take(&mut records.notes);
+    let why = format!(
         "it was cut off: killed, or the machine went down; found by the run that began at {}",
         clock.rfc3339()
-    ));
-    for step in &mut summary.steps {
-        not_reached(step, "the run was cut off");
-    }
-    if !records.unread.is_empty() {
-        summary.degraded.get_or_insert_default().extend(records.unread);
-    }
-    summary.fitness_delta = top_delta(&iterations);
-    put_iterations(&mut summary, iterations);
-    summary.schema_version = summary.expected_version();
-    summary.next_action = "Look at the log, then start the night again".into();
-    summary.recommended = vec!["ao overnight start".into(), "ao tree log".into()];
+    );
+    complete(&mut summary, output, records, why);
     // The report names the log, and a run may be cut off before its first line.
     let line = format!("{} run {} had been cut off", clock.rfc3339(), summary.run_id);
     output.log(&line)?;
     output.write_json(SUMMARY_JSON, &summary)?;
     let text = report::markdown(&summary, &Verdicts::new(), Life::Over);
     output.write(SUMMARY_MARKDOWN, text.as_bytes())?;
-    Ok(records.notes)
-}
-
-/// A step that the run did not come to.
-pub(super) fn not_reached(step: &mut Step, why: &str) {
-    if step.status == StepStatus::Pending {
-        step.status = StepStatus::Skipped;
-        step.note = Some(format!("not reached: {why}"));
-    }
+    Ok(notes)
 }

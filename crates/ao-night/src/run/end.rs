@@ -1,5 +1,6 @@
 //! The end of a run: the report.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -10,11 +11,11 @@ use ao_contract::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::earlier::not_reached;
+use super::left::not_reached;
 use super::remember::NOT_REPLAYABLE;
 use super::{Ended, LoopEnd, Run, Stopped};
 use crate::iteration::{in_milliseconds, rounded};
-use crate::output::{SUMMARY_JSON, SUMMARY_MARKDOWN};
+use crate::output::{SUMMARY_JSON, SUMMARY_MARKDOWN, fit};
 use crate::outside::Reading;
 use crate::report::{self, Run as Life};
 use crate::verdict::Verdicts;
@@ -26,6 +27,7 @@ impl Run<'_> {
         let failure = match ended {
             Err(Stopped::Signal(signal)) => Some(format!("ended by {}", signal_name(*signal))),
             Err(Stopped::Failed(why)) => Some(why.clone()),
+            Ok(LoopEnd::Time) if ao_mutant::active("LOOP-30/unfinished-is-done") => None,
             Ok(LoopEnd::Time) if !self.has_finished_one() => {
                 Some("the time ended before an iteration was finished".into())
             }
@@ -40,17 +42,21 @@ impl Run<'_> {
         }
         let is_dry = self.is_dry();
         self.summary.status = match failure {
-            Some(_) => RunStatus::Failed,
-            None if is_dry => RunStatus::DryRun,
-            None => RunStatus::Done,
+            Some(_) if !ao_mutant::active("REP-03/failed-is-done") => RunStatus::Failed,
+            None if is_dry && !ao_mutant::active("REP-03/dry-run-is-done") => RunStatus::DryRun,
+            _ => RunStatus::Done,
         };
-        if self.summary.status == RunStatus::Failed {
+        let is_failed = self.summary.status == RunStatus::Failed;
+        if is_failed && !ao_mutant::active("RUN-43/failure-ends-with-0") {
             exit = Exit::Failed;
-        } else if *ended == Ok(LoopEnd::Regression) {
+        } else if *ended == Ok(LoopEnd::Regression)
+            && !ao_mutant::active("RUN-43/regression-ends-with-0")
+        {
             exit = Exit::Refused;
         }
         self.summary.failure_reason = failure;
-        if *ended == Ok(LoopEnd::Time) {
+        let is_said = is_failed || !ao_mutant::active("LOOP-10/only-of-a-failed-run");
+        if *ended == Ok(LoopEnd::Time) && is_said {
             self.summary.budget_exhausted = Some(true);
         }
         put_iterations(&mut self.summary, self.iterations.clone());
@@ -76,7 +82,7 @@ impl Run<'_> {
     }
 
     /// By the clock that never jumps, unless another process began the run.
-    fn took(&self, now: Reading) -> Duration {
+    pub(super) fn took(&self, now: Reading) -> Duration {
         let began = self.summary.started_at.parse::<Timestamp>();
         match (self.is_resumed, began) {
             (true, Ok(began)) => Duration::try_from(now.at - began).unwrap_or_default(),
@@ -85,7 +91,13 @@ impl Run<'_> {
     }
 
     fn has_finished_one(&self) -> bool {
-        self.iterations.iter().any(|iteration| iteration.status.is_baseline())
+        let all = self.iterations.as_slice();
+        let from = if ao_mutant::active("LOOP-10/only-the-last-counts") {
+            all.len().saturating_sub(1)
+        } else {
+            0
+        };
+        all[from..].iter().any(|iteration| iteration.status.is_baseline())
     }
 
     /// Every metric and the composite, final minus initial.
@@ -98,9 +110,7 @@ impl Run<'_> {
 
     fn put_rest(&mut self) {
         let now = self.work.outside.reading("finished");
-        self.summary.finished_at = now.rfc3339();
-        self.summary.duration = format_duration(in_milliseconds(self.took(now)));
-        self.summary.warn_only_remaining = Some(self.budget.remaining);
+        self.put_so_far(now);
         let spent = self.work.progress.spent().into_iter().map(|(stage, took)| {
             (stage.name().to_owned(), Value::from(format_duration(in_milliseconds(took))))
         });
@@ -109,19 +119,14 @@ impl Run<'_> {
         if !told.is_empty() {
             self.summary.extra.insert("clock".into(), json!(told));
         }
-        if !self.rescues.is_empty() {
-            self.summary.extra.insert("rescues".into(), json!(self.rescues));
-        }
         if let Some(why) = self.unkept() {
             self.summary.extra.insert(NOT_REPLAYABLE.into(), why.into());
         }
-        let mut degraded = std::mem::take(&mut self.degraded);
-        degraded.dedup();
-        self.summary.degraded = (!degraded.is_empty()).then_some(degraded);
         let last = self.iterations.iter().rev().find_map(commit_id);
         let mut recommended: Vec<String> = Vec::new();
         if let Some(packet) = self.summary.morning_packets.as_ref().and_then(|all| all.first()) {
-            recommended.push(packet.morning_command.clone());
+            // What an item of the queue names as its command is not recommended: anybody may have written it.
+            recommended.push(self.work.settings.morning_command.fill(packet));
             self.summary.next_action = packet.title.clone();
         }
         if let Some(id) = last {
@@ -137,7 +142,6 @@ impl Run<'_> {
             self.summary.next_action = "Nothing needs you this morning".into();
         }
         self.summary.recommended = recommended;
-        self.summary.schema_version = self.summary.expected_version();
     }
 
     fn write_report(&mut self) -> io::Result<()> {
@@ -146,19 +150,33 @@ impl Run<'_> {
         for (key, name) in named {
             self.summary.artifacts.insert(key.into(), path(name));
         }
+        let mut told = Cow::Borrowed(&self.summary);
+        if ao_mutant::active("REP-01/text-says-less") {
+            told.to_mut().recommended.clear();
+        }
         // First the text, so that what the summary names is there when it is.
-        let text = report::markdown(&self.summary, &Verdicts::new(), Life::Over);
+        let text = report::markdown(&told, &Verdicts::new(), Life::Over);
         self.output.write(SUMMARY_MARKDOWN, text.as_bytes())?;
         self.write_summary()
     }
 
     pub(super) fn write_summary(&mut self) -> io::Result<()> {
-        self.output.write_json(SUMMARY_JSON, &self.summary).map(drop)
+        let told = fit(&self.summary)?;
+        self.output.write_fit(SUMMARY_JSON, &told)?;
+        // Whoever is told of the run is told what the file says.
+        if let Ok(summary) = ao_contract::read(&told)
+            && !ao_mutant::active("REP-18/answer-keeps-keys")
+        {
+            self.summary = summary;
+        }
+        Ok(())
     }
 }
 
 /// Puts iterations into a summary: each as it is, and as a step.
 pub(super) fn put_iterations(summary: &mut Summary, iterations: Vec<Iteration>) {
+    // Those that a summary of another tool already has.
+    summary.steps.retain(|step| !matches!(step.name, StepName::Iteration(_)));
     let is_first = |step: &Step| step.name == StepName::CloseLoop;
     if let Some(first) = summary.steps.iter().position(is_first) {
         let steps: Vec<_> = iterations.iter().map(step_of).collect();
@@ -169,8 +187,16 @@ pub(super) fn put_iterations(summary: &mut Summary, iterations: Vec<Iteration>) 
 
 /// As far as iterations were measured: from before the first one to the last that is in the corpus.
 pub(super) fn top_delta(iterations: &[Iteration]) -> Option<Fitness> {
-    let first = iterations.iter().find(|one| !one.fitness_before.is_empty())?;
-    let is_last = |one: &&Iteration| one.status.is_baseline() && !one.fitness_after.is_empty();
+    let is_first = |one: &&Iteration| !one.fitness_before.is_empty();
+    let first = if ao_mutant::active("REP-08/delta-of-the-last-iteration") {
+        iterations.iter().rfind(is_first)
+    } else {
+        iterations.iter().find(is_first)
+    }?;
+    let is_kept = |one: &Iteration| {
+        one.status.is_baseline() || ao_mutant::active("REP-08/counts-what-was-rolled-back")
+    };
+    let is_last = |one: &&Iteration| is_kept(one) && !one.fitness_after.is_empty();
     let last = iterations.iter().rev().find(is_last);
     let after = last.map_or(&first.fitness_before, |last| &last.fitness_after);
     Some(delta(&first.fitness_before, after))
@@ -209,7 +235,9 @@ fn delta(first: &Fitness, last: &Fitness) -> Fitness {
         let before = first.get(&name).unwrap_or(value);
         Some((name, ao_contract::Finite::new(rounded(value - before))?))
     };
-    last.iter().map(|(name, value)| (name.to_owned(), value)).filter_map(moved).collect()
+    let is_told = |name: &str| name == "composite" || !ao_mutant::active("REP-08/composite-alone");
+    let all = last.iter().filter(|(name, _)| is_told(name));
+    all.map(|(name, value)| (name.to_owned(), value)).filter_map(moved).collect()
 }
 
 fn signal_name(signal: usize) -> String {

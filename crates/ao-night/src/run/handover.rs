@@ -12,13 +12,17 @@ use serde_json::Value;
 
 use super::background::{Halt, in_background};
 use super::council::Asked;
+use super::step_file::StepFile;
 use super::{Run, Stopped};
+use crate::iteration::fault;
 use crate::packets::{Asked as Priorities, Gathered, Sources, gather, queued};
 use crate::shell::Shell;
 use crate::sync::{Night, sync};
 use crate::{artifacts, beads, yields};
 
 const NEXT_WORK: &str = "rpi/next-work.jsonl";
+/// After so many looks at a queue that others change, the night does without.
+const LOOKS_MAX: usize = 3;
 /// A larger queue is not read.
 const NEXT_WORK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
@@ -86,7 +90,8 @@ impl Run<'_> {
         self.bead_step(&mut gathered)?;
         self.sync_queue(&gathered);
         let mut yields = yields(&before, &gathered.packets);
-        asked.count(&mut yields);
+        let first = gathered.packets.first().map_or("", |packet| packet.title.as_str());
+        asked.count(first, &mut yields);
         self.summary.yields = Some(yields);
         self.summary.morning_packets = Some(gathered.packets.clone());
         self.packets = gathered.packets;
@@ -95,22 +100,32 @@ impl Run<'_> {
 
     fn write_packets(&mut self, gathered: &Gathered) {
         let name = StepName::MorningPackets;
-        let made = match artifacts(gathered, &self.summary.run_id) {
+        let mut made = match artifacts(gathered, &self.summary.run_id) {
             Ok(made) => made,
             Err(error) => {
                 return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
             }
         };
+        // The index for programs last: where it is, so is everything that it names, and the step is
+        // done.
+        if !ao_mutant::active("RUN-45/index-before-its-packets") {
+            made.reverse();
+        }
         for artifact in made {
             match self.output.write(&artifact.path, &artifact.bytes) {
-                Ok(path) => {
-                    let key = match artifact.path.as_str() {
-                        crate::INDEX_JSON => "morning_packets_json",
-                        crate::INDEX_MARKDOWN => "morning_packets_markdown",
-                        _ => continue,
-                    };
-                    self.summary.artifacts.insert(key.into(), path);
-                }
+                Ok(path) => match artifact.path.as_str() {
+                    crate::INDEX_JSON => {
+                        if let Some(file) = StepFile::of(&name) {
+                            file.put(&mut self.summary, &name, path);
+                        }
+                    }
+                    crate::INDEX_MARKDOWN => {
+                        self.summary.artifacts.insert("morning_packets_markdown".into(), path);
+                        // Not a failure: a place to wait at, where a test kills the run.
+                        let _ = fault("packets-index");
+                    }
+                    _ => {}
+                },
                 Err(error) => {
                     return self.end_step(&name, StepStatus::SoftFail, Some(error.to_string()));
                 }
@@ -122,10 +137,7 @@ impl Run<'_> {
             let _ =
                 write!(note, "; shell checks without an answer: {count}, the first since {why}");
         }
-        let path = self.summary.artifacts.get("morning_packets_json").cloned();
-        if let Some(step) = self.step(&name) {
-            step.artifact = path;
-        }
+        self.summary.morning_packets = Some(gathered.packets.clone());
         self.end_step(&name, StepStatus::Done, Some(note));
     }
 
@@ -136,11 +148,11 @@ impl Run<'_> {
             return Ok(());
         }
         let host = self.host.clone();
-        let mut packets = gathered.packets.clone();
+        let (mut packets, named) = (gathered.packets.clone(), gathered.beads.clone());
         let done = self.work_on(&name, move |work| {
             let done = work.outside.beads(|| {
                 let stop = AtomicBool::new(false);
-                let done = beads::sync(&host, &mut packets, beads::CALL, &stop);
+                let done = beads::sync(&host, &mut packets, &named, beads::CALL, &stop);
                 told(&done, &packets)
             });
             for packet in &mut packets {
@@ -156,6 +168,10 @@ impl Run<'_> {
                 if done.linked > 0 {
                     self.write_packets(gathered);
                 }
+                let is_hard = ao_mutant::active("REP-16/failing-bd-ends-the-run");
+                if done.status == StepStatus::SoftFail && is_hard {
+                    return Err(Stopped::Failed(done.note));
+                }
                 self.end_step(&name, done.status, Some(done.note));
             }
             Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
@@ -168,23 +184,43 @@ impl Run<'_> {
         if self.is_dry() {
             return;
         }
-        let work = &self.work;
-        let bytes = read_queue(&work.agents);
-        let at = work.outside.reading("work queue").rfc3339();
-        let run_id = self.summary.run_id.clone();
-        let night = Night { root: &work.root, repo: &self.repo, run_id: &run_id, timestamp: &at };
-        let done = match sync(bytes.as_deref(), &gathered.packets, &night) {
-            Ok(Some(edit)) => self.commit_queue(&run_id, at, edit),
-            Ok(None) => return,
-            Err(error) => Err(error.to_string()),
-        };
+        let at = self.work.outside.reading("work queue").rfc3339();
+        let edit = self.queue_edit(&gathered.packets, &at);
+        let done = edit.and_then(|edit| edit.map_or(Ok(()), |edit| self.commit_queue(at, edit)));
         if let Err(why) = done {
             self.log(&format!("the work queue: {why}"));
             self.degraded.push(format!("work queue: {why}"));
         }
     }
 
-    fn commit_queue(&mut self, run_id: &str, at: String, edit: Edit) -> Result<(), String> {
+    /// What the work queue is to become, made from the queue as it is when the door looks at it: others add lines
+    /// to it at any time.
+    fn queue_edit(&self, packets: &[MorningPacket], at: &str) -> Result<Option<Edit>, String> {
+        let work = &self.work;
+        let run_id = &self.summary.run_id;
+        let night = Night { root: &work.root, repo: &self.repo, run_id, timestamp: at };
+        for _ in 0..LOOKS_MAX {
+            let bytes = read_queue(&work.agents);
+            let edit =
+                sync(bytes.as_deref(), packets, &night).map_err(|error| error.to_string())?;
+            fault("work-queue")?;
+            let Some(edit) = edit else { return Ok(None) };
+            if ao_mutant::active("REP-20/one-look") || read_queue(&work.agents) == bytes {
+                return Ok(Some(edit));
+            }
+        }
+        Err("others change it all the time".into())
+    }
+
+    fn commit_queue(&mut self, at: String, edit: Edit) -> Result<(), String> {
+        if let (true, ao_tree::Action::Write(bytes)) =
+            (ao_mutant::active("LOOP-06/packets-pass-the-door-by"), &edit.action)
+        {
+            let path = self.work.agents.join(NEXT_WORK);
+            let bytes = ao_vault::redactor().bytes(bytes, ao_vault::Ansi::Keep);
+            return ao_vault::out::replace_file(&path, &bytes).map_err(|error| error.to_string());
+        }
+        let run_id = self.summary.run_id.clone();
         // A run that is gone on with may have handed over before it was cut off.
         let id = self.work.door.unique_id(&format!("{run_id}-packets"));
         let stop = Arc::new(AtomicBool::new(false));
@@ -199,7 +235,6 @@ impl Run<'_> {
             drop_folders: Vec::new(),
             grace: Duration::ZERO,
             max_store_bytes: limit.saturating_sub(self.stored_bytes),
-            fitness: None,
             stop: Stop::when(Arc::clone(&stop)),
         };
         let work = Arc::clone(&self.work);
@@ -209,7 +244,7 @@ impl Run<'_> {
         let mut tick = || teller.tell(clock, deadline, watch);
         let apply = move || work.door.apply(request);
         match in_background(apply, &limits, Some(&stop), &mut tick) {
-            Ok(Ok(done)) => done.refused.first().map_or(Ok(()), |one| Err(one.why.clone())),
+            Ok(Ok(done)) => done.held_back().into_values().next().map_or(Ok(()), Err),
             Ok(Err(error)) => Err(error.to_string()),
             Err(Halt::Panic(why)) => Err(format!("panicked: {why}")),
             Err(Halt::Time | Halt::Signal(_)) => Err("the time ended".into()),

@@ -57,7 +57,11 @@ impl Run<'_> {
         tally.told.trigger_reason = if first.is_some() { BELOW_HIGH } else { NO_PACKET }.into();
         let before = packets.clone();
         let until = (self.work.clock.uptime)().saturating_add(limit);
-        let limits = Limits { deadline: self.limits.deadline.min(until), ..self.limits.clone() };
+        let mut deadline = self.limits.deadline.min(until);
+        if ao_mutant::active("RUN-03/long-haul-outlasts-the-run") {
+            deadline = until;
+        }
+        let limits = Limits { deadline, ..self.limits.clone() };
         let exit = match self.probes(packets, &mut tally, &limits) {
             Ok(exit) => exit,
             Err(stopped) => {
@@ -71,7 +75,7 @@ impl Run<'_> {
             None => Hauled { open: Some(tally), ..Hauled::default() },
         };
         hauled.before = is_active.then_some(before);
-        if exit == Some(TOP_IS_HIGH) {
+        if exit == Some(TOP_IS_HIGH) && !ao_mutant::active("REP-10/council-is-asked-anyway") {
             hauled.council = Need::NotNeeded;
         }
         Ok(hauled)
@@ -97,11 +101,11 @@ impl Run<'_> {
                 return Err(stopped);
             }
         };
-        if let Some(is_refined) = asked.is_refined() {
-            let tried = if is_refined {
-                Tried::Changed("the council refined the first move".into())
+        if let Some(differs) = asked.differs() {
+            let tried = if differs {
+                Tried::Changed("the council would do something else first".into())
             } else {
-                Tried::Nothing("the council left the first move as it was".into())
+                Tried::Nothing("the council has no other first move".into())
             };
             self.count(&mut tally, HaulProbeKind::Council, None, tried);
         }
@@ -118,7 +122,9 @@ impl Run<'_> {
         let names: Vec<StepName> =
             self.summary.steps.iter().map(|step| step.name.clone()).collect();
         for name in names.iter().filter(|name| is_council(name)) {
-            self.end_step(name, StepStatus::Skipped, Some(NOT_ASKED.into()));
+            let is_done = ao_mutant::active("REP-10/council-not-asked-is-done");
+            let status = if is_done { StepStatus::Done } else { StepStatus::Skipped };
+            self.end_step(name, status, Some(NOT_ASKED.into()));
         }
     }
 
@@ -219,8 +225,7 @@ impl Run<'_> {
                     brief,
                     extra: Extra::new(),
                 };
-                let file = ("briefing_fallback", "briefing-fallback.json");
-                match self.artifact(&name, file, &made, Some(told.clone())) {
+                match self.artifact(&name, &made, Some(told.clone())) {
                     Ok(()) => {
                         self.brief_with(&made);
                         tried(told)

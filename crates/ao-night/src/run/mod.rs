@@ -1,11 +1,13 @@
 //! One run: the loop, then the steps, then the report. However it ends, the report says so.
 
+mod admit;
 mod background;
 mod commit;
 mod council;
 mod earlier;
 mod end;
 mod handover;
+mod left;
 mod long_haul;
 mod plan;
 mod put;
@@ -14,19 +16,21 @@ mod receipt;
 mod records;
 mod remember;
 mod rounds;
+mod so_far;
+mod step_file;
 mod steps;
 mod unchanged;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use ao_contract::{
     CloseLoop, Defrag, Exit, Extra, Iteration, MorningPacket, NightAwake, ReceiptInputs, RunStage,
-    Settled, Step, StepName, StepStatus, Summary, WarnOnlyBudget,
+    Settled, Step, StepName, Summary, WarnOnlyBudget,
 };
 use ao_tree::{Disk, Door};
 
@@ -35,12 +39,14 @@ use crate::clock::Clock;
 use crate::council::Council;
 use crate::host::Host;
 use crate::iteration::{Measured, Work};
-use crate::output::{BadOutput, Output};
+use crate::output::{BadOutput, CONTRACT, Output};
+use crate::outside::Outside;
 use crate::progress::{Progress, STATUS, Teller, Watch};
 use crate::receipts::{Receipts, began_with};
 use crate::replay::Memory;
 use crate::settings::{Gate, Mode, Settings};
 use crate::settled::{Key, Looked};
+pub use left::complete_cut_off;
 pub(crate) use plan::step_names;
 
 use background::{Halt, Limits, in_background, message};
@@ -52,6 +58,9 @@ const RESERVE_SHARE: u32 = 5;
 const RESERVE_MAX: Duration = Duration::from_mins(1);
 /// A council has its time, as far as it is not more than this part of the night.
 const COUNCIL_SHARE: u32 = 2;
+
+/// Where the documents that a report names lie, beneath `.agents/`.
+const DOCS: &str = "overnight/docs";
 
 /// Which run to go on with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,6 +218,8 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         output.told = PathBuf::from(&past.night.output_dir);
     }
     let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
+    // Before anything is touched: taking it may last seconds, and the first summary says what is held.
+    let awake = stay_awake(&settings, &outside, &host);
     let places = Places {
         output: &output,
         door: &door,
@@ -219,9 +230,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     };
     let earlier = earlier::see_to(&places, resume.as_ref(), settings.mode, clock)?;
     let is_dry = settings.mode == Mode::DryRun;
-    if !is_dry {
-        write_docs(&agents)?;
-    }
+    write_docs(if is_dry { (&output.dir, CONTRACT) } else { (&agents, DOCS) })?;
     let began = outside.reading("began").uptime;
     // What ended a night by its time is not the time that its replay takes.
     let deadline = if outside.is_playing() { Duration::MAX } else { began + settings.run_timeout };
@@ -241,6 +250,9 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
     let now = outside.reading("planned").rfc3339();
     let mut summary = plan::planned(&settings, &root, &output, (&run_id, now), &budget, &recovered);
+    if !ao_mutant::active("RUN-45/awake-is-told-at-the-end") {
+        awake.put(&mut summary.runtime);
+    }
     let mut keeping = Keeping::new(&memory, &budget, &recovered);
     if earlier.resumed.is_some() {
         keeping.refuse("it was cut off, and another process went on with it");
@@ -289,22 +301,23 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         soft_exit,
         inputs,
     };
-    run.begin_receipt();
-    let first = run.write_summary().inspect_err(|_| run.forget_receipt());
-    first.map_err(StartError::io("write the first summary"))?;
-    if run.is_resumed {
-        // Now that no summary names them.
-        let run_id = run.summary.run_id.clone();
-        run.output.set_aside(&run_id).map_err(StartError::io("move the old artifacts"))?;
-    }
-    Ok(run.whole())
+    run.begin()?;
+    Ok(run.whole(awake))
 }
 
-fn write_docs(agents: &std::path::Path) -> Result<(), StartError> {
-    let fail = StartError::io("write .agents/overnight/docs");
-    ao_tree::make_folders(agents, "overnight/docs").map_err(&fail)?;
+/// Keeps the machine awake, if that is wanted and can be had.
+fn stay_awake(settings: &Settings, outside: &Outside, host: &Host) -> Awake {
+    let wish = if outside.is_playing() { Wish::Off } else { settings.keep_awake };
+    Awake::take(wish, host, "the overnight run of this repository's knowledge")
+}
+
+fn write_docs((base, folder): (&Path, &str)) -> Result<(), StartError> {
+    let fail = StartError::io("write the documents that the report names");
+    let is_astray = ao_mutant::active("RUN-31/writes-beside-its-folder");
+    let folder = if is_astray { "docs" } else { folder };
+    ao_tree::make_folders(base, folder).map_err(&fail)?;
     for (name, text) in crate::docs::DOCS {
-        let path = agents.join("overnight/docs").join(name);
+        let path = base.join(folder).join(name);
         let is_there = std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes());
         if !is_there {
             let text = ao_vault::redactor().bytes(text.as_bytes(), ao_vault::Ansi::Strip);
@@ -347,17 +360,34 @@ fn unique_run_id(door: &Door<Disk>, output: &Output, wanted: &str) -> io::Result
 }
 
 impl Run<'_> {
+    /// Says on disk that the run began. What an earlier process of it left makes room: first the log, while the
+    /// old summary still has the steps that it tells of, and the artifacts once no summary names them.
+    fn begin(&mut self) -> Result<(), StartError> {
+        let aside = self.is_resumed.then(|| self.output.before_resume(&self.summary.run_id));
+        if let Some(aside) = &aside {
+            self.output.set_log_aside(aside).map_err(StartError::io("move the old log"))?;
+            let run_id = &self.summary.run_id;
+            self.log(&format!("run {run_id} goes on; its log until now is in {aside}/"));
+        }
+        self.begin_receipt();
+        if !ao_mutant::active("REP-19/nothing-is-planned") {
+            let first = self.write_summary().inspect_err(|_| self.forget_receipt());
+            first.map_err(StartError::io("write the first summary"))?;
+        }
+        aside.map_or(Ok(()), |aside| {
+            self.output.set_aside(&aside).map_err(StartError::io("move the old artifacts"))
+        })
+    }
+
     /// The run itself, with an end for whatever happens in it.
-    fn whole(mut self) -> Ended {
-        let wish = self.work.settings.keep_awake;
-        let why = "the overnight run of this repository's knowledge";
-        let is_replay = self.work.outside.is_playing();
-        let wish = if is_replay { Wish::Off } else { wish };
-        let mut awake = Awake::take(wish, &self.host, why);
+    fn whole(mut self, mut awake: Awake) -> Ended {
         self.log(&format!("run {} began", self.summary.run_id));
         let ended = catch_unwind(AssertUnwindSafe(|| self.night()));
         let ended = match ended {
             Ok(ended) => ended,
+            Err(panic) if ao_mutant::active("RUN-24/panic-leaves-no-report") => {
+                std::panic::resume_unwind(panic)
+            }
             Err(panic) => Err(Stopped::Failed(format!("panicked: {}", message(panic.as_ref())))),
         };
         awake.check();
@@ -394,7 +424,12 @@ impl Run<'_> {
     fn loop_limits(&self) -> Limits {
         let limit = self.work.settings.run_timeout;
         let council = self.council.as_ref().map(Council::time).unwrap_or_default();
-        let reserve = (limit / RESERVE_SHARE).min(RESERVE_MAX) + council.min(limit / COUNCIL_SHARE);
+        let steps = if ao_mutant::active("LOOP-30/no-reserve") {
+            Duration::ZERO
+        } else {
+            (limit / RESERVE_SHARE).min(RESERVE_MAX)
+        };
+        let reserve = steps + council.min(limit / COUNCIL_SHARE);
         Limits { deadline: self.limits.deadline.saturating_sub(reserve), ..self.limits.clone() }
     }
 
@@ -428,17 +463,5 @@ impl Run<'_> {
     /// The step of this name, as the plan has it.
     fn step(&mut self, name: &StepName) -> Option<&mut Step> {
         self.summary.steps.iter_mut().find(|step| step.name == *name)
-    }
-
-    fn end_step(&mut self, name: &StepName, status: StepStatus, note: Option<String>) {
-        let told = note.as_deref().unwrap_or_default().to_owned();
-        if let Some(step) = self.step(name) {
-            step.status = status;
-            step.note = note;
-        }
-        if status == StepStatus::SoftFail {
-            self.degraded.push(name.to_string());
-        }
-        self.log(&format!("step {name}: {} {told}", crate::report::step_status_name(status)));
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ao_contract::{
-    Extra, KeepAwakeMode, RunStatus, Runtime, Step, StepName, StepStatus, Summary, WarnOnlyBudget,
-    format_duration,
+    ConfigWarning, Extra, KeepAwakeMode, RunStatus, Runtime, Step, StepName, StepStatus, Summary,
+    WarnOnlyBudget, format_duration,
 };
 use serde_json::json;
 
 use crate::awake::Wish;
 use crate::council::Council;
-use crate::output::{LOG, Output};
+use crate::output::{CONTRACT, LOG, Output};
 use crate::settings::{Gate, LongHaul, Mode, Settings};
 
 const MODE: &str = "dream.local-bedtime";
@@ -28,6 +28,13 @@ pub(super) fn planned(
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let state = root.join(".agents/overnight");
     let is_dry = settings.mode == Mode::DryRun;
+    let is_left_out = ao_mutant::active("REP-04/dry-run-names-what-it-did-not-write");
+    let is_inside = is_dry && !is_left_out;
+    let docs = if is_inside { output.told.join(CONTRACT) } else { state.join("docs") };
+    let is_astray = ao_mutant::active("REP-04/document-is-not-there");
+    let process = if is_astray { "process.md" } else { "run.md" };
+    let is_own_lock = ao_mutant::active("REP-04/lock-of-the-report");
+    let locks = if is_own_lock { &output.told } else { &state };
     let mut extra = Extra::new();
     if !recovered.is_empty() {
         extra.insert("recovered".into(), json!(recovered));
@@ -38,16 +45,22 @@ pub(super) fn planned(
     // lock may meet one of each for an instant; such a mix is not measured.
     extra.insert("subpath_mixes_checked".into(), false.into());
     Summary {
-        schema_version: 1,
+        schema_version: 1 + u32::from(ao_mutant::active("REP-07/begins-as-2")),
         mode: MODE.into(),
         run_id: run_id.to_owned(),
-        goal: settings.goal.clone(),
+        goal: goal(settings),
         repo_root: text(root),
         output_dir: text(&output.told),
-        status: RunStatus::Planned,
+        status: if ao_mutant::active("REP-03/begins-as-failed") {
+            RunStatus::Failed
+        } else {
+            RunStatus::Planned
+        },
         dry_run: is_dry,
         started_at: now.clone(),
-        finished_at: now,
+        finished_at: Some(now)
+            .filter(|_| !ao_mutant::active("REP-02/planned-has-no-end"))
+            .unwrap_or_default(),
         duration: format_duration(std::time::Duration::ZERO),
         runtime: Runtime {
             keep_awake: settings.keep_awake == Wish::On,
@@ -55,10 +68,10 @@ pub(super) fn planned(
             keep_awake_note: None,
             requested_timeout: settings.requested_timeout.clone(),
             effective_timeout: format_duration(settings.run_timeout),
-            lock_path: text(&state.join("run.lock")),
+            lock_path: text(&locks.join("run.lock")),
             log_path: output.told_path(LOG),
-            process_contract_doc: text(&state.join("docs/run.md")),
-            report_contract_doc: text(&state.join("docs/report.md")),
+            process_contract_doc: text(&docs.join(process)),
+            report_contract_doc: text(&docs.join("report.md")),
             extra: Extra::new(),
         },
         steps: steps(settings),
@@ -73,6 +86,7 @@ pub(super) fn planned(
         dreamscape: None,
         contradictions: None,
         questions: None,
+        config_warnings: warnings(settings),
         degraded: None,
         yields: None,
         long_haul: None,
@@ -88,6 +102,20 @@ pub(super) fn planned(
         failure_reason: None,
         extra,
     }
+}
+
+/// What the run is for; empty when nothing was said.
+fn goal(settings: &Settings) -> String {
+    match settings.goal.as_str() {
+        "" if ao_mutant::active("REP-02/no-goal-is-a-word") => "none".into(),
+        goal => goal.to_owned(),
+    }
+}
+
+/// What the configuration says without effect, where it does.
+fn warnings(settings: &Settings) -> Option<Vec<ConfigWarning>> {
+    let warnings = settings.config_warnings.clone();
+    (!warnings.is_empty() && !ao_mutant::active("RUN-46/not-in-the-report")).then_some(warnings)
 }
 
 /// Of a run that another process began: it keeps its beginning, and says when it was gone on with.
@@ -107,14 +135,24 @@ pub(super) fn go_on(summary: &mut Summary, before: &Summary) {
 }
 
 fn steps(settings: &Settings) -> Vec<Step> {
-    let brief = format!("ao knowledge brief --goal {} --json", quoted(&settings.goal));
+    let is_bare = ao_mutant::active("REP-05/command-does-not-quote");
+    let goal = if is_bare { settings.goal.clone() } else { quoted(&settings.goal) };
+    let brief = format!("ao knowledge brief --goal {goal} --json");
+    let wait = if settings.promote_after.is_zero() {
+        "0h".to_owned()
+    } else {
+        format_duration(settings.promote_after)
+    };
     let mut steps = vec![
-        (StepName::CloseLoop, Some("ao flywheel close-loop --threshold 24h --json".to_owned())),
+        (StepName::CloseLoop, Some(format!("ao flywheel close-loop --threshold {wait} --json"))),
         (StepName::DefragPreview, Some("ao --dry-run --json defrag".to_owned())),
         (StepName::MetricsHealth, Some("ao metrics health --json".to_owned())),
         (StepName::RetrievalLive, Some("ao retrieval-bench --live --json".to_owned())),
     ];
-    if !settings.goal.is_empty() {
+    if ao_mutant::active("RUN-19/defrag-after-health") {
+        steps.swap(1, 2);
+    }
+    if !settings.goal.is_empty() || ao_mutant::active("RUN-19/brief-without-a-goal") {
         steps.push((StepName::KnowledgeBrief, Some(brief)));
     }
     if settings.long_haul != LongHaul::Off {

@@ -59,7 +59,7 @@ impl Run<'_> {
 
 fn answered(work: &Work, known: &[SettledQuestion]) -> Result<(Asked, Vec<bool>), String> {
     let log = Logs::citation_log(&work.agents).unwrap_or_default();
-    let past = past(work, &log);
+    let past = past(work, &log.text);
     let known: BTreeMap<&str, bool> =
         known.iter().map(|one| (one.question.as_str(), one.answered)).collect();
     let new: Vec<String> =

@@ -21,6 +21,8 @@ const RECORD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(super) struct Records {
     /// By their index.
     pub(super) iterations: Vec<Iteration>,
+    /// Those of them that only the history of commits knows of.
+    pub(super) lost: Vec<NonZeroU32>,
     /// Files that should be records and cannot be read, each with why.
     pub(super) unread: Vec<String>,
     /// What was put right or is worth knowing.
@@ -31,6 +33,26 @@ pub(super) struct Records {
 
 /// Reads back what a run did, and completes it on disk.
 pub(super) fn read_back(output: &Output, door: &Door<Disk>, run_id: &str) -> io::Result<Records> {
+    // A history that cannot be read is named by the commit that needs it.
+    let history = door.history().unwrap_or_default();
+    let mut records = read_records(output, &history, run_id)?;
+    for iteration in records.iterations.iter().filter(|one| records.lost.contains(&one.index)) {
+        output.write_json(&Output::iteration(run_id, iteration.index.get()), iteration)?;
+        records.notes.push(format!(
+            "iteration {} had been committed and left no record; the history of commits gave it one",
+            iteration.index
+        ));
+    }
+    records.flag(output, run_id)?;
+    Ok(records)
+}
+
+/// Only a look: nothing is written.
+pub(super) fn read_records(
+    output: &Output,
+    history: &[HistoryLine],
+    run_id: &str,
+) -> io::Result<Records> {
     let mut records = Records::default();
     // It comes from a file, and names one.
     if let Err(error) = ao_contract::check_id(run_id) {
@@ -39,25 +61,23 @@ pub(super) fn read_back(output: &Output, door: &Door<Disk>, run_id: &str) -> io:
     }
     let folder = output.iterations(run_id);
     let mut found: BTreeMap<u32, Result<Iteration, String>> = BTreeMap::new();
-    for index in indexes(&folder)? {
+    let is_read = !ao_mutant::active("LOOP-13/only-commits-are-read-back");
+    for index in indexes(&folder)?.into_iter().filter(|_| is_read) {
         let path = folder.join(format!("iter-{index}.json"));
         let told = |why: String| format!("{}: {why}", shown(&path.to_string_lossy()));
         found.insert(index, read(&path, index).map_err(told));
     }
     let prefix = format!("{run_id}-iter-");
-    // A history that cannot be read is named by the commit that needs it.
-    for line in door.history().unwrap_or_default() {
+    let history = if ao_mutant::active("RUN-45/lost-records-stay-lost") { &[] } else { history };
+    for line in history {
         if !line.id.starts_with(&format!("{run_id}-")) {
             continue;
         }
         records.stored_bytes = records.stored_bytes.saturating_add(line.stored_bytes);
         let index = line.id.strip_prefix(&prefix).and_then(|index| index.parse().ok());
         let Some(index) = index.filter(|index| !found.contains_key(index)) else { continue };
-        let Some(iteration) = of_history(&line, index) else { continue };
-        output.write_json(&Output::iteration(run_id, index), &iteration)?;
-        records.notes.push(format!(
-            "iteration {index} had been committed and left no record; the history of commits gave it one"
-        ));
+        let Some(iteration) = of_history(line, index) else { continue };
+        records.lost.push(iteration.index);
         found.insert(index, Ok(iteration));
     }
     for one in found.into_values() {
@@ -66,7 +86,6 @@ pub(super) fn read_back(output: &Output, door: &Door<Disk>, run_id: &str) -> io:
             Err(why) => records.unread.push(why),
         }
     }
-    records.flag(output, run_id)?;
     Ok(records)
 }
 
@@ -74,8 +93,10 @@ impl Records {
     /// An iteration of an older history that was committed and then found to have regressed has a
     /// companion that is seen in a listing.
     fn flag(&mut self, output: &Output, run_id: &str) -> io::Result<()> {
-        let is_flagged =
-            |one: &&Iteration| one.status == IterationStatus::HaltedOnRegressionPostCommit;
+        let is_flagged = |one: &&Iteration| {
+            one.status == IterationStatus::HaltedOnRegressionPostCommit
+                && !ao_mutant::active("LOOP-16/no-companion")
+        };
         for iteration in self.iterations.iter().filter(is_flagged) {
             let name = Output::flag(run_id, iteration.index.get());
             if output.path(&name).symlink_metadata().is_err() {
@@ -146,6 +167,7 @@ fn of_history(line: &HistoryLine, index: u32) -> Option<Iteration> {
         started_at: line.at.clone(),
         finished_at: line.at.clone(),
         duration: "unknown".into(),
+        day: None,
         status: IterationStatus::Done,
         ingest: Extra::new(),
         reduce,

@@ -32,14 +32,18 @@ impl Run<'_> {
         loop {
             let done = u32::try_from(self.iterations.len()).unwrap_or(u32::MAX);
             let most = self.work.settings.max_iterations;
-            if most > 0 && done >= most {
+            let is_bounded = most > 0 || ao_mutant::active("RUN-03/zero-iterations-is-none");
+            let most = most.saturating_add(u32::from(ao_mutant::active("LOOP-17/one-too-many")));
+            let is_old = self.is_resumed && ao_mutant::active("LOOP-17/not-of-a-resumed-run");
+            if is_bounded && done >= most && !is_old {
                 return Ok(LoopEnd::Count);
             }
             if let Some(halt) = self.loop_limits().halt() {
                 return halted(halt);
             }
             let now = self.work.outside.reading("iteration began");
-            let last = self.iterations.last().map_or(0, |last| last.index.get());
+            let none = u32::from(ao_mutant::active("REP-12/counted-from-two"));
+            let last = self.iterations.last().map_or(none, |last| last.index.get());
             let begun = Begun { index: last + 1, started_at: now.rfc3339(), since: now.uptime };
             if self.iterations.is_empty()
                 && let Some(kept) = self.unchanged()
@@ -58,6 +62,12 @@ impl Run<'_> {
     fn round(&mut self, begun: &Begun, troubles: &mut u32) -> Result<Next, Stopped> {
         self.work.progress.iteration(begun.index);
         self.stage(RunStage::Ingest, &format!("iteration {}", begun.index));
+        if ao_mutant::active("RUN-32/starts-git") {
+            self.host.run("git");
+        }
+        if ao_mutant::active("RUN-34/asks-an-agent") {
+            self.host.run("claude");
+        }
         let limits = self.loop_limits();
         let proposed = self.think(&limits, propose);
         let proposal = match proposed {
@@ -79,89 +89,85 @@ impl Run<'_> {
             }
         };
         self.held_back = proposal.fixed.len();
-        if proposal.edits().is_empty() {
+        if proposal.edits().is_empty() && !ao_mutant::active("LOOP-28/nothing-is-committed") {
             self.see(&proposal, None);
             self.put(begun, Some(&proposal), None, Ending::new(IterationStatus::Done))?;
+            let is_strict = self.gate() == crate::settings::Gate::Strict;
+            if is_strict && begun.index < 3 && ao_mutant::active("LOOP-28/strict-goes-on") {
+                return Ok(Next::Again);
+            }
             return Ok(Next::End(LoopEnd::Nothing));
         }
-        let mut ending = Ending::new(IterationStatus::Done);
-        if let Some(end) = self.judged(begun, &proposal, &mut ending)? {
-            return Ok(Next::End(end));
-        }
         if self.is_dry() {
-            return self.shown(begun, &proposal, ending);
+            return self.shown(begun, &proposal);
         }
-        self.committed(begun, proposal, ending, troubles)
+        self.committed(begun, proposal, troubles)
     }
 
-    /// Measures against floors and plateau; gives the end of the loop if there is one.
-    fn judged(
-        &mut self,
-        begun: &Begun,
-        proposal: &Proposal,
-        ending: &mut Ending,
-    ) -> Result<Option<LoopEnd>, Stopped> {
-        let Some((before, after)) = &proposal.measured else { return Ok(None) };
-        let settings = &self.work.settings;
-        let epsilon = settings.plateau_epsilon;
+    /// The composite deltas of the iterations that count for a plateau.
+    pub(super) fn deltas(&self) -> Vec<f64> {
         let is_measured = |one: &&Iteration| {
             one.status == IterationStatus::Done && !one.fitness_before.is_empty()
         };
-        let earlier = self.iterations.iter().filter(is_measured);
-        let mut deltas: Vec<f64> = earlier.map(|one| one.fitness_delta.get()).collect();
-        deltas.push(after.fitness.composite - before.fitness.composite);
-        let verdict = judge(
-            (&before.fitness, &after.fitness),
-            &deltas,
-            (epsilon, settings.plateau_window),
-            self.gate(),
-            self.budget.remaining,
-        );
-        match verdict {
-            Verdict::Commit => Ok(None),
-            Verdict::Rescue(doubt) => {
-                let reason = doubt.reason(epsilon);
-                if !self.is_dry() {
-                    let at = self.work.outside.reading("rescue").rfc3339();
-                    crate::budget::spend(&self.state, &mut self.budget, at).map_err(|error| {
-                        Stopped::Failed(format!("a rescue could not be written down: {error}"))
-                    })?;
-                }
-                self.work.progress.found(format!("let through with a warning: {reason}"));
-                self.rescues.push(rescued(begun.index, &reason));
-                ending.rescue = Some(reason);
-                Ok(None)
-            }
-            Verdict::Halt(doubt) => {
-                let mut reason = doubt.reason(epsilon);
-                let is_spent = self.gate() == crate::settings::Gate::WarnOnly;
-                if is_spent {
-                    reason.push_str(" (warn-only budget exhausted)");
-                }
-                let halted = Ending::new(IterationStatus::HaltedOnRegressionPreCommit);
-                self.put(begun, Some(proposal), None, halted.because(&reason))?;
-                self.see_uncommitted(proposal);
-                Ok(Some(match doubt {
-                    Doubt::Regression(_) => {
-                        self.summary.regression_reason = Some(reason);
-                        LoopEnd::Regression
-                    }
-                    Doubt::Plateau(_) => {
-                        self.summary.plateau_reason = Some(reason);
-                        LoopEnd::Plateau
-                    }
-                }))
-            }
-        }
+        let measured = self.iterations.iter().filter(is_measured);
+        measured.map(|one| one.fitness_delta.get()).collect()
     }
 
-    /// A dry run: everything but the commit.
-    fn shown(
+    /// An iteration that is committed although something speaks against it.
+    pub(super) fn rescued(&mut self, begun: &Begun, reason: String, ending: &mut Ending) {
+        self.work.progress.found(format!("let through with a warning: {reason}"));
+        self.rescues.push(rescued(begun.index, &reason));
+        if ao_mutant::active("REP-08/reason-without-a-halt") {
+            self.summary.regression_reason = Some(reason.clone());
+        }
+        ending.rescue = Some(reason);
+    }
+
+    /// The end of the loop by a regression or a plateau.
+    pub(super) fn halt(
         &mut self,
         begun: &Begun,
         proposal: &Proposal,
-        mut ending: Ending,
+        doubt: &Doubt,
     ) -> Result<Next, Stopped> {
+        let mut reason = doubt.reason(self.work.settings.plateau_epsilon);
+        if self.gate() == crate::settings::Gate::WarnOnly
+            && !ao_mutant::active("LOOP-12/exhausted-is-unsaid")
+        {
+            reason.push_str(" (warn-only budget exhausted)");
+        }
+        let halted = Ending::new(IterationStatus::HaltedOnRegressionPreCommit);
+        self.put(begun, Some(proposal), None, halted.because(&reason))?;
+        self.see_uncommitted(proposal);
+        Ok(Next::End(match doubt {
+            Doubt::Regression(_) => {
+                self.summary.regression_reason = Some(reason);
+                LoopEnd::Regression
+            }
+            Doubt::Plateau(_) => {
+                self.summary.plateau_reason = Some(reason);
+                LoopEnd::Plateau
+            }
+        }))
+    }
+
+    /// A dry run: everything but the commit.
+    fn shown(&mut self, begun: &Begun, proposal: &Proposal) -> Result<Next, Stopped> {
+        let mut ending = Ending::new(IterationStatus::Done);
+        if let Some((before, after)) = &proposal.measured {
+            let settings = &self.work.settings;
+            let plateau = (settings.plateau_epsilon, settings.plateau_window);
+            let mut deltas = self.deltas();
+            deltas.push(after.fitness.composite - before.fitness.composite);
+            let both = (&before.fitness, &after.fitness);
+            match judge(both, &deltas, plateau, self.gate(), self.budget.remaining) {
+                Verdict::Commit => {}
+                Verdict::Rescue(doubt) => {
+                    self.rescued(begun, doubt.reason(plateau.0), &mut ending);
+                }
+                Verdict::Halt(doubt) => return self.halt(begun, proposal, &doubt),
+            }
+        }
         let preview = self.work.door.preview(proposal.edits().to_vec());
         let preview = preview.map_err(|error| Stopped::Failed(error.to_string()))?;
         self.diff = Some(preview.diffs.iter().map(ao_tree::FileDiff::unified).collect());
@@ -173,7 +179,7 @@ impl Run<'_> {
         Ok(Next::Again)
     }
 
-    fn failed(
+    pub(super) fn failed(
         &mut self,
         begun: &Begun,
         failed: Failed,
@@ -182,11 +188,18 @@ impl Run<'_> {
         let why = format!("{} failed: {}", failed.stage.name(), failed.why);
         let (status, is_hard) = match failed.stage {
             Stage::Ingest => (IterationStatus::Failed, true),
-            Stage::CloseLoop => (IterationStatus::RolledBackPreCommit, true),
+            Stage::CloseLoop => (
+                IterationStatus::RolledBackPreCommit,
+                !ao_mutant::active("RUN-20/close-loop-fails-softly"),
+            ),
+            Stage::Reduce if ao_mutant::active("LOOP-29/reduce-is-degraded") => {
+                (IterationStatus::Degraded, false)
+            }
             Stage::Reduce => (IterationStatus::RolledBackPreCommit, false),
             Stage::Measure => (IterationStatus::Degraded, false),
         };
         let mut ending = Ending::new(status).because(&why);
+        ending.committed = ao_mutant::active("LOOP-14/degraded-claims-a-commit").then_some(true);
         ending.degraded.push(failed.stage.name().to_lowercase());
         self.put(begun, None, None, ending)?;
         if failed.stage == Stage::CloseLoop {
@@ -199,10 +212,12 @@ impl Run<'_> {
         self.degraded.push(format!("iteration-{}", begun.index));
         if failed.stage == Stage::Measure {
             *troubles += 1;
-            if *troubles < TROUBLES_MAX {
+            let most = TROUBLES_MAX - u32::from(ao_mutant::active("LOOP-29/two-end-the-loop"));
+            if *troubles < most {
                 return Ok(Next::Again);
             }
-            self.summary.measure_failure_halt = Some(true);
+            self.summary.measure_failure_halt =
+                (!ao_mutant::active("LOOP-29/halt-is-unsaid")).then_some(true);
         }
         Ok(Next::End(LoopEnd::Failing))
     }
@@ -227,13 +242,11 @@ impl Run<'_> {
             let before = proposal.measured.as_ref().map(|(before, _)| before);
             self.answered_before = before.and_then(|before| before.answered.clone());
         }
-        let is_alone = outcome.is_none_or(|outcome| {
-            outcome.carried.is_empty() && outcome.conflicts.is_empty() && outcome.refused.is_empty()
-        });
         self.last = match &proposal.measured {
-            Some((_, after)) if is_made && is_alone => Some(after.clone()),
-            Some(_) => None,
-            None => self.last.take(),
+            Some((_, after)) if is_made => Some(after.clone()),
+            // Something was committed, and nobody measured it.
+            None if !is_made => self.last.take(),
+            _ => None,
         };
     }
 

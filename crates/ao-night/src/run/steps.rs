@@ -1,6 +1,5 @@
 //! The steps after the loop: what the corpus is like now, and what to do first in the morning.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use ao_contract::{
@@ -16,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::background::{Halt, Limits};
+use super::step_file::StepFile;
 use super::{Run, Stopped};
 use crate::dreamscape::{Readings, Survey};
 use crate::iteration::{Measured, Work, fault, measure_live};
@@ -77,23 +77,26 @@ impl Run<'_> {
     pub(super) fn artifact(
         &mut self,
         name: &StepName,
-        (key, file): (&str, &str),
         value: &impl Serialize,
         note: Option<String>,
     ) -> Result<(), String> {
-        let written = fault(&format!("write-{name}"))
-            .and_then(|()| self.output.write_json(file, value).map_err(|error| error.to_string()));
+        let Some(file) = StepFile::of(name) else { return Err(format!("{name} has no file")) };
+        let written = fault(&format!("write-{name}")).and_then(|()| {
+            self.output.write_json(&file.file, value).map_err(|error| error.to_string())
+        });
         match written {
             Ok(path) => {
-                self.summary.artifacts.insert(key.into(), path.clone());
-                if let Some(step) = self.step(name) {
-                    step.artifact = Some(path);
-                }
+                file.put(&mut self.summary, name, path);
                 self.end_step(name, StepStatus::Done, note);
                 Ok(())
             }
             Err(why) => {
-                let why = format!("{file} could not be written: {why}");
+                if let Some(step) = self.step(name)
+                    && ao_mutant::active("REP-05/names-a-file-that-failed")
+                {
+                    step.artifact = Some(file.file.clone());
+                }
+                let why = format!("{} could not be written: {why}", file.file);
                 self.end_step(name, StepStatus::SoftFail, Some(why.clone()));
                 Err(why)
             }
@@ -104,11 +107,10 @@ impl Run<'_> {
     fn hard_artifact(
         &mut self,
         name: &StepName,
-        file: (&str, &str),
         value: &impl Serialize,
         note: String,
     ) -> Result<(), Stopped> {
-        self.artifact(name, file, value, Some(note)).map_err(|why| {
+        self.artifact(name, value, Some(note)).map_err(|why| {
             self.degraded.pop();
             self.end_step(name, StepStatus::Failed, Some(why.clone()));
             Stopped::Failed(why)
@@ -124,7 +126,7 @@ impl Run<'_> {
         };
         let note = self.carried(told(&closing));
         self.summary.close_loop = object(&closing);
-        self.hard_artifact(&name, ("close_loop", "close-loop.json"), &closing, note)
+        self.hard_artifact(&name, &closing, note)
     }
 
     /// What is left after the loop. Its plan leaves nothing for another run, so that what was done
@@ -151,9 +153,8 @@ impl Run<'_> {
             report.review.len()
         );
         let note = self.carried(note);
-        let file = ("defrag_report", "defrag/latest.json");
         // A soft step: what went wrong is in the step.
-        let _ = self.artifact(&name, file, &report, Some(note));
+        let _ = self.artifact(&name, &report, Some(note));
         self.defrag = Some(report);
     }
 
@@ -174,6 +175,10 @@ impl Run<'_> {
         let Healthy { health, contradictions, measured, survey } = match done {
             None => return Ok(()),
             Some(Ok(done)) => done,
+            Some(Err(why)) if ao_mutant::active("RUN-20/health-fails-softly") => {
+                self.end_step(&name, StepStatus::SoftFail, Some(why));
+                return Ok(());
+            }
             Some(Err(why)) => {
                 self.end_step(&name, StepStatus::Failed, Some(why.clone()));
                 return Err(Stopped::Failed(format!("metrics health failed: {why}")));
@@ -191,8 +196,7 @@ impl Run<'_> {
         }
         self.summary.metrics_health = object(&health);
         let note = self.carried(format!("fitness {}", health.fitness.composite.get()));
-        let file = ("metrics_health", "metrics-health.json");
-        self.hard_artifact(&name, file, &health, note)
+        self.hard_artifact(&name, &health, note)
     }
 
     fn retrieval_step(&mut self) {
@@ -213,9 +217,8 @@ impl Run<'_> {
                     bench.ndcg_at_10.get(),
                     bench.queries
                 );
-                let file = ("retrieval_live", "retrieval-bench.json");
                 let note = self.carried(note);
-                let _ = self.artifact(&name, file, &bench, Some(note));
+                let _ = self.artifact(&name, &bench, Some(note));
             }
             Err(why) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
         }
@@ -242,9 +245,17 @@ impl Run<'_> {
             None => {}
             Some(Ok(brief)) => {
                 self.summary.briefing = object(&brief);
-                let _ = self.artifact(&name, ("briefing", "briefing.json"), &brief, None);
+                let _ = self.artifact(&name, &brief, None);
             }
-            Some(Err(why)) => self.end_step(&name, StepStatus::SoftFail, Some(why)),
+            Some(Err(why)) if ao_mutant::active("RUN-21/brief-fails-hard") => {
+                return Err(Stopped::Failed(why));
+            }
+            Some(Err(why)) => {
+                if ao_mutant::active("RUN-27/failed-brief-has-a-file") {
+                    let _ = self.output.write_json("briefing.json", &why);
+                }
+                self.end_step(&name, StepStatus::SoftFail, Some(why));
+            }
         }
         Ok(())
     }
@@ -315,28 +326,25 @@ fn healthy(work: &Work, known: Option<Measured>, shown: &[Edit]) -> Result<Healt
     for entry in &corpus.entries {
         survey.add(entry);
     }
-    let contradictions = contradictions(&work.agents, &corpus, shown);
+    let contradictions = contradictions(work, &corpus, shown);
     Ok(Healthy { health, contradictions, measured: Some(measured), survey: Some(survey) })
 }
 
 /// What contradicts itself once these edits are made. Nothing is decided: that is for a person to do.
-fn contradictions(
-    agents: &Path,
-    corpus: &Corpus,
-    edits: &[Edit],
-) -> Result<Contradictions, String> {
-    let rulings = Rulings::read(agents).map_err(|error| error.to_string())?;
-    let vouches = Vouches::read(agents).map_err(|error| error.to_string())?;
+fn contradictions(work: &Work, corpus: &Corpus, edits: &[Edit]) -> Result<Contradictions, String> {
+    let rulings = Rulings::read(&work.agents).map_err(|error| error.to_string())?;
+    let vouches = Vouches::read(&work.agents).map_err(|error| error.to_string())?;
     let cards = if edits.is_empty() {
-        Cards::of(corpus, &rulings, &vouches)
+        Cards::of(corpus, &rulings, &vouches, work.today())
     } else {
-        Cards::of(&corpus.after(edits), &rulings, &vouches)
+        Cards::of(&corpus.after(edits), &rulings, &vouches, work.today())
     };
     Ok(cards.report())
 }
 
 pub(super) fn brief(work: &Work, goal: &str) -> Result<KnowledgeBrief, String> {
-    ao_corpus::brief::brief(&searched(work), goal, BRIEF_TOKENS, BRIEF_ENTRIES)
+    let bounds = (BRIEF_TOKENS, BRIEF_ENTRIES);
+    ao_corpus::brief::brief(&searched(work), goal, bounds, work.today())
 }
 
 /// The corpus, to be asked. What is read for that is not written down.

@@ -120,10 +120,11 @@ impl Run<'_> {
     fn found(&self, end: &LoopEnd) -> Option<Found> {
         let [iteration] = self.iterations.as_slice() else { return None };
         let is_whole = *end == LoopEnd::Nothing && self.kept.is_none() && self.held_back == 0;
-        let is_whole = is_whole && !self.work.began.get().is_some_and(|began| began.is_ahead);
         let measured = self.last.as_ref().filter(|_| is_whole && !self.is_dry())?;
         let read = |part: &Option<ao_contract::Extra>| Some(Value::Object(part.clone()?));
         Some(Found {
+            day: self.work.today(),
+            changes_on: self.work.began.get()?.next_change,
             ingest: iteration.ingest.clone(),
             reduce: iteration.reduce.clone(),
             close_loop: ao_contract::read(&read(&self.summary.close_loop)?).ok()?,

@@ -1,10 +1,11 @@
 //! A night with nothing new: what the last one found out still holds, if nothing can have changed.
 //!
-//! Everything that a night judges by lies beneath `.agents/`: ages are counted from the newest day in
-//! the corpus and never from the clock, so that the same files give the same answer on any day. The
-//! files are the same if the file system says the same of each. It is believed only where it cannot
-//! be mistaken: each time in it is older than the look by more than a clock's tick, and the look was
-//! taken before the corpus was read and once more after everything was measured.
+//! Everything that a night judges by lies beneath `.agents/`, but for its own day: by that terms end and
+//! waits are over. So an answer holds up to the first day on which something expires or may be promoted,
+//! which is kept with it, as long as the files are the same. They are the same if the file system says the
+//! same of each. It is believed only where it cannot be mistaken: each time in it is older than the look by
+//! more than a clock's tick, and the look was taken before the corpus was read and once more after
+//! everything was measured.
 //!
 //! What is kept is a cache. One that is missing, cut, changed, from another program, another place or
 //! a time to come is no reason to stop: the night is then a whole one.
@@ -17,6 +18,7 @@ use std::time::Duration;
 use ao_contract::{Settled, format_duration};
 use ao_vault::{Ansi, out, redactor};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::clock::Clock;
@@ -117,7 +119,21 @@ pub(crate) fn holding(state: &Path, key: &Key, print: &Print, clock: Clock) -> O
     let is_later = (clock.now)() >= looked_at;
     let is_same = settled.fingerprint == print.hash && settled.entries == print.entries;
     let is_whole = settled.contradictions.is_some();
-    (is_later && is_same && is_whole && key.is_of(&settled)).then_some(settled)
+    let is_in_time = is_in_time(&settled, clock.day())?;
+    (is_later && is_same && is_whole && is_in_time && key.is_of(&settled)).then_some(settled)
+}
+
+/// Whether the day changes nothing yet. `None` where that is not known: an earlier `ao` kept no day.
+fn is_in_time(settled: &Settled, today: Date) -> Option<bool> {
+    let judged_on: Date = settled.day.as_ref()?.parse().ok()?;
+    let changes_on: Option<Date> =
+        settled.changes_on.as_ref().map(|day| day.parse()).transpose().ok()?;
+    let is_before = |day: Date| {
+        today < day
+            || (today == day && ao_mutant::active("RUN-44/settled-a-day-too-long"))
+            || ao_mutant::active("RUN-44/settled-for-ever")
+    };
+    Some(judged_on <= today && changes_on.is_none_or(is_before))
 }
 
 fn read(state: &Path) -> Option<Settled> {
@@ -161,6 +177,8 @@ impl Key {
             transcripts: self.transcripts,
             run_id: run_id.to_owned(),
             looked_at: looked.at,
+            day: Some(found.day.to_string()),
+            changes_on: found.changes_on.map(|day| day.to_string()),
             fingerprint: looked.print.hash,
             entries: looked.print.entries,
             ingest: found.ingest,
@@ -181,6 +199,10 @@ impl Key {
 /// What a run found out about a corpus that it left as it was.
 #[derive(Debug)]
 pub(crate) struct Found {
+    /// The day that it judged by.
+    pub(crate) day: Date,
+    /// The first day on which the same corpus is judged otherwise, if there is one.
+    pub(crate) changes_on: Option<Date>,
     pub(crate) ingest: ao_contract::Extra,
     pub(crate) reduce: ao_contract::Extra,
     pub(crate) close_loop: ao_contract::CloseLoop,

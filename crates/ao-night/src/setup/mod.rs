@@ -77,7 +77,8 @@ impl FromStr for At {
         };
         let (hour, minute) = text.split_once(':').ok_or_else(bad)?;
         let (hour, minute) = (digits(hour).ok_or_else(bad)?, digits(minute).ok_or_else(bad)?);
-        if hour > 23 || minute > 59 {
+        let last_hour = if ao_mutant::active("RUN-04/24-is-an-hour") { 24 } else { 23 };
+        if hour > last_hour || minute > 59 {
             return Err(bad());
         }
         Ok(Self { hour, minute })
@@ -142,7 +143,8 @@ pub struct Unfit {
 impl Job {
     /// The variables that every file sets.
     pub fn environment(&self) -> [(&'static str, &str); 3] {
-        [("PATH", &self.path), ("HOME", &self.home), ("USER", &self.user)]
+        let home = if ao_mutant::active("RUN-12/home-is-lost") { "/" } else { &self.home };
+        [("PATH", &self.path), ("HOME", home), ("USER", &self.user)]
     }
 
     /// The arguments after the program.
@@ -207,6 +209,9 @@ pub fn files(scheduler: Scheduler, job: &Job) -> Result<Vec<File>, Unfit> {
         Scheduler::Launchd => vec![launchd::agent(job)],
         Scheduler::Cron => vec![cron::table(job)?],
         Scheduler::Systemd => vec![systemd::service(job), systemd::timer(job)],
+        Scheduler::TaskScheduler if ao_mutant::active("RUN-10/no-script") => {
+            vec![windows::task(job)]
+        }
         Scheduler::TaskScheduler => vec![windows::task(job), windows::script(job)],
     })
 }
@@ -234,7 +239,8 @@ fn heading(job: &Job, scheduler: &str, system: &str) -> Vec<String> {
         ),
         "Made anew by the next setup: what is changed by hand here goes.".to_owned(),
     ];
-    if job.origin == Origin::Elsewhere {
+    let is_marked = !ao_mutant::active("RUN-11/foreign-files-are-not-marked");
+    if job.origin == Origin::Elsewhere && is_marked {
         lines.push(format!(
             "FOR ANOTHER SYSTEM: this is for {system}, and was made on another one. All paths are those of the machine it was made on; put them right before you use it."
         ));

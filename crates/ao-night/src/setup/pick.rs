@@ -42,6 +42,9 @@ pub fn pick(machine: &Machine) -> Picked {
         Machine { has_crontab: true, runs_cron: true, .. } => {
             (Scheduler::Cron, "systemd does not run here, and a cron does")
         }
+        _ if ao_mutant::active("RUN-11/falls-to-cron") => {
+            (Scheduler::Cron, "nothing else was found")
+        }
         _ => (
             Scheduler::Manual,
             "no scheduler was found: systemd does not run here, and no cron with a crontab on PATH does",

@@ -27,7 +27,7 @@ pub(super) fn cron(text: &str) -> String {
         match letter {
             '\'' => word.push_str(r"'\''"),
             '\\' => word.push_str(r"\''"),
-            '%' => word.push_str(r"\%"),
+            '%' if !ao_mutant::active("RUN-12/percent-is-not-quoted") => word.push_str(r"\%"),
             other => word.push(other),
         }
     }

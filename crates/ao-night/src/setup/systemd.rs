@@ -51,7 +51,11 @@ pub(super) fn commands(job: &Job) -> Commands {
             format!(
                 "mkdir -p ~/.config/systemd/user && cp -i {service} {timer} ~/.config/systemd/user/"
             ),
-            format!("systemctl --user daemon-reload && systemctl --user enable --now {TIMER}"),
+            if ao_mutant::active("RUN-09/command-enables-nothing") {
+                "systemctl --user daemon-reload".into()
+            } else {
+                format!("systemctl --user daemon-reload && systemctl --user enable --now {TIMER}")
+            },
         ],
         remove: vec![
             format!("systemctl --user disable --now {TIMER}"),

@@ -8,6 +8,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Word(String),
+    /// `true` or `false`.
+    Flag(bool),
     List(Vec<String>),
 }
 
@@ -59,6 +61,7 @@ impl Value {
     fn text(&self) -> String {
         match self {
             Self::Word(text) => word(text),
+            Self::Flag(is_on) => is_on.to_string(),
             Self::List(items) => flow(items),
         }
     }

@@ -3,7 +3,11 @@
 //! The file belongs to many hands. A line that changes does so at the values that are meant, and at
 //! no other byte; a line that cannot be read stays as it is; an item that somebody has or has done is
 //! not touched. What comes out is read again before it counts.
+//!
+//! An item that a night wrote has all of its packet's fields, and they are kept up to date. To somebody else's
+//! item only what the packet is known by is written back ([`back`]).
 
+mod back;
 mod splice;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,12 +18,13 @@ use ao_contract::{
     Check, ClaimStatus, Confidence, Extra, Level, Maybe, MorningPacket, NextWork, Open, Severity,
     Text, Texts, WorkItem,
 };
-use ao_corpus::OWN_SOURCE;
+use ao_corpus::{OWN_SOURCE, is_night_item};
 use ao_tree::{Action, Edit, FILE_BYTES_MAX, Seen};
 use serde_json::Value;
 
 use crate::artifacts::word;
-use crate::work_queue::{self, NEXT_WORK, State};
+use crate::packets::places;
+use crate::work_queue::{self, NEXT_WORK, Spot, State};
 
 /// What the queue calls the batches of nights; the run follows.
 const EPIC: &str = "ao-overnight-";
@@ -54,11 +59,13 @@ pub fn sync(
     }
     let own: BTreeMap<&str, &MorningPacket> =
         packets.iter().map(|packet| (packet.id.as_str(), packet)).collect();
+    let mut places = places(before, night.repo);
+    places.retain(|id, _| own.contains_key(id.as_str()));
     let mut there = BTreeSet::new();
     let mut after = Vec::with_capacity(before.len());
     let mut copied = 0;
     for line in work_queue::lines(before) {
-        if let Some(new) = updated(before, &line, &own, &mut there, night) {
+        if let Some(new) = updated(before, &line, (&own, &places), &mut there, night) {
             after.extend_from_slice(&before[copied..line.start]);
             after.extend_from_slice(new.as_bytes());
             copied = line.end;
@@ -67,7 +74,8 @@ pub fn sync(
     after.extend_from_slice(&before[copied..]);
     // What came from an item stands there already, under whatever name.
     let is_new = |packet: &&MorningPacket| {
-        packet.queue_item.is_none() && !there.contains(packet.id.as_str())
+        let is_there = there.contains(packet.id.as_str());
+        packet.queue_item.is_none() && (!is_there || ao_mutant::active("REP-16/a-line-each-night"))
     };
     let new: Vec<&MorningPacket> = packets.iter().filter(is_new).collect();
     if !new.is_empty() {
@@ -103,22 +111,38 @@ fn edit(
 fn updated<'a>(
     bytes: &[u8],
     line: &Range<usize>,
-    own: &BTreeMap<&'a str, &MorningPacket>,
+    (own, places): (&BTreeMap<&'a str, &MorningPacket>, &BTreeMap<String, Spot>),
     there: &mut BTreeSet<&'a str>,
     night: &Night<'_>,
 ) -> Option<String> {
     let raw = &bytes[line.clone()];
     let named: Vec<&'a str> = own.keys().copied().filter(|id| holds(raw, id)).collect();
-    if named.is_empty() {
+    let here = |spot: &&Spot| spot.line == *line;
+    let from_here: BTreeMap<usize, &MorningPacket> = places
+        .iter()
+        .filter_map(|(id, spot)| Some((Some(spot).filter(here)?.place, *own.get(id.as_str())?)))
+        .collect();
+    if named.is_empty() && from_here.is_empty() {
         return None;
     }
-    let mut available = Vec::new();
+    let mut changes = Vec::new();
     let unread = work_queue::each(raw, |queued| {
+        let place = queued.spot.place;
         let id = queued.item.id.get().map(|id| id.trim().to_owned()).unwrap_or_default();
-        let Some((id, packet)) = own.get_key_value(id.as_str()) else { return };
-        there.insert(*id);
-        if queued.state == State::Available {
-            available.push((queued.spot.place, *packet));
+        let known = own.get_key_value(id.as_str());
+        there.extend(known.map(|(id, _)| *id));
+        let source = queued.item.source.get().map_or("", String::as_str);
+        if queued.state != State::Available {
+            return;
+        }
+        match (is_night_item(source), known, from_here.get(&place)) {
+            (true, Some((_, packet)), _) if !ao_mutant::active("REP-16/item-is-not-updated") => {
+                changes.push((place, night_fields(packet, night)));
+            }
+            (false, _, Some(packet)) if !ao_mutant::active("REP-20/not-written-back") => {
+                changes.push((place, back::fields(&queued.item, packet, night)));
+            }
+            _ => {}
         }
     });
     if unread > 0 {
@@ -128,27 +152,25 @@ fn updated<'a>(
     let text = std::str::from_utf8(raw).ok()?;
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut body = text[start..].to_owned();
-    for (place, packet) in available {
-        if let Some(new) = with_item(&body, place, packet, night) {
+    for (place, fields) in changes {
+        if let Some(new) = with_item(&body, place, fields) {
             body = new;
         }
     }
     (body != text[start..]).then(|| format!("{}{body}", &text[..start]))
 }
 
-/// The line with one item up to date. `None` if nothing changes, or if it cannot be done beyond doubt.
-fn with_item(
-    line: &str,
-    place: usize,
-    packet: &MorningPacket,
-    night: &Night<'_>,
-) -> Option<String> {
+/// The line with these fields set in one item. `None` if nothing changes, or if it cannot be done beyond doubt.
+fn with_item(line: &str, place: usize, fields: Vec<Field>) -> Option<String> {
     let list = splice::member(line, "items")?;
     let element = splice::elements(&line[list.clone()])?.get(place)?.clone();
     let range = list.start + element.start..list.start + element.end;
     let mut item = line[range.clone()].to_owned();
+    if splice::has_doubles(&item) {
+        return None;
+    }
     let mut wanted: Value = serde_json::from_str(line).ok()?;
-    for (key, value) in night_fields(packet, night) {
+    for (key, value) in fields {
         let has = splice::member(&item, key).map(|at| serde_json::from_str::<Value>(&item[at]));
         if has.is_some_and(|has| has.is_ok_and(|has| has == value)) {
             continue;
@@ -162,8 +184,11 @@ fn with_item(
     (new != line && is_meant).then_some(new)
 }
 
+/// The key of a field of an item, and its value.
+type Field = (&'static str, Value);
+
 /// The fields that a night keeps up to date.
-fn night_fields(packet: &MorningPacket, night: &Night<'_>) -> Vec<(&'static str, Value)> {
+fn night_fields(packet: &MorningPacket, night: &Night<'_>) -> Vec<Field> {
     let list = |texts: &[String]| Value::from(texts.to_vec());
     let mut fields = vec![
         ("confidence", Value::from(word(&packet.confidence))),

@@ -1,5 +1,6 @@
 //! JSON changed in place: the bytes of one value are replaced, and no others.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -13,6 +14,12 @@ pub(super) fn members(text: &str) -> Option<Vec<(String, Range<usize>)>> {
     let found = reader.deserialize_map(Pieces { text }).ok()?;
     reader.end().ok()?;
     Some(found)
+}
+
+/// Whether a key stands twice in an object: readers differ in which one counts.
+pub(super) fn has_doubles(text: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    members(text).is_some_and(|members| !members.into_iter().all(|(key, _)| seen.insert(key)))
 }
 
 /// Where the elements of a list stand.

@@ -1,5 +1,6 @@
 //! Packets and their beads.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
@@ -52,7 +53,18 @@ impl Beads {
     }
 
     fn sync_within(&self, packets: &mut [MorningPacket], call: Limits) -> BeadSync {
-        beads::sync(&self.bed.host(System::Linux), packets, call, &false.into())
+        self.sync_named(packets, &[], call)
+    }
+
+    /// The same where items name beads of their own.
+    fn sync_named(
+        &self,
+        packets: &mut [MorningPacket],
+        named: &[(&str, &str)],
+        call: Limits,
+    ) -> BeadSync {
+        let named = named.iter().map(|(packet, bead)| ((*packet).into(), (*bead).into())).collect();
+        beads::sync(&self.bed.host(System::Linux), packets, &named, call, &false.into())
     }
 
     fn all(&self) -> Vec<Value> {
@@ -152,6 +164,30 @@ fn a_closed_bead_stays_closed_and_linked() {
     assert!(sync.note().contains("na-1 closed and left so"), "{}", sync.note());
 }
 
+/// A bead without a text, and one that an earlier night made for the same packet beside it.
+// proves: REP-20
+#[test]
+fn a_bead_that_an_item_names_is_the_packets_and_keeps_its_text() {
+    for shape in ["plain", "wrapped", "items"] {
+        let beads = Beads::new(&json!({ "shape": shape }));
+        beads.sync(&mut packets());
+        let mut all = beads.all();
+        all.push(json!({ "id": "mine-7", "status": "open", "title": "Theirs" }));
+        fs::write(beads.bed.at("repo/.beads/beads.json"), json!(all).to_string()).unwrap();
+        let named = [("dream-two", "mine-7")];
+        for (updated, unchanged) in [(1, 2), (0, 3)] {
+            let mut packets = packets();
+            let sync = beads.sync_named(&mut packets, &named, beads::CALL);
+            assert_eq!((sync.updated, sync.unchanged), (updated, unchanged), "{sync:?}");
+            assert_eq!(ids(&packets), [Some("na-1"), Some("mine-7"), Some("na-3")], "{shape}");
+            assert_eq!(beads.all().len(), 4, "none is made beside it");
+            let bead = &beads.all()[3];
+            assert_eq!((&bead["title"], bead.get("description")), (&json!("Theirs"), None));
+            assert_eq!(bead["metadata"]["dream_packet_id"], "dream-two");
+        }
+    }
+}
+
 #[test]
 fn what_a_person_wrote_is_left_to_them() {
     for (key, text) in [("title", "their title"), ("description", "their words")] {
@@ -210,10 +246,10 @@ fn a_missing_bd_is_named_and_is_no_error() {
     let bed = Bed::new();
     let mut packets = packets();
     let host = bed.host(System::Linux);
-    let sync = beads::sync(&host, &mut packets, beads::CALL, &false.into());
+    let sync = beads::sync(&host, &mut packets, &BTreeMap::new(), beads::CALL, &false.into());
     assert_eq!(why(&sync), "no beads: bd was not found on PATH");
     assert_eq!((sync.linked(), ids(&packets)), (0, vec![None; 3]));
-    let nothing = beads::sync(&host, &mut [], beads::CALL, &false.into());
+    let nothing = beads::sync(&host, &mut [], &BTreeMap::new(), beads::CALL, &false.into());
     assert_eq!(nothing.status(), StepStatus::Done);
 }
 
@@ -225,7 +261,7 @@ fn a_bd_of_the_repository_is_not_started() {
     std::os::unix::fs::symlink(crate::bed::STAND_IN, bed.at("repo/bin/bd")).unwrap();
     let mut host = bed.host(System::Linux);
     host.environment[0].1 = bed.at("repo/bin").into();
-    let sync = beads::sync(&host, &mut packets(), beads::CALL, &false.into());
+    let sync = beads::sync(&host, &mut packets(), &BTreeMap::new(), beads::CALL, &false.into());
     assert!(why(&sync).contains("belongs to the repository"), "{}", why(&sync));
     assert!(!bed.at("repo/.beads/calls.jsonl").exists());
 }
@@ -350,7 +386,7 @@ fn of_several_beads_an_open_one_is_taken_and_always_the_same() {
 fn a_run_that_is_ending_does_not_wait_for_bd() {
     let beads = Beads::new(&json!({ "trouble": { "verb": "list", "after": 0, "kind": "hang" } }));
     let host = beads.bed.host(System::Linux);
-    let sync = beads::sync(&host, &mut packets(), beads::CALL, &true.into());
+    let sync = beads::sync(&host, &mut packets(), &BTreeMap::new(), beads::CALL, &true.into());
     assert_eq!(why(&sync), "3 not linked: `bd list` was ended because the run is ending");
     assert!(beads.bed.living().is_empty());
 }

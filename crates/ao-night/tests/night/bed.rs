@@ -10,7 +10,7 @@ use ao_guard::cell::{Around, Cell, Cells, Outside, Place};
 use ao_night::{Host, System};
 
 /// A test that is not through by then will never be.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 pub(crate) const STAND_IN: &str = env!("CARGO_BIN_EXE_night-stand-in");
 
 #[derive(Debug)]
@@ -57,6 +57,7 @@ impl Bed {
                 ("SECRET_TOKEN".into(), "hush".into()),
             ],
             repository: self.at("repo"),
+            beads: "bd".to_owned(),
         }
     }
 

@@ -75,11 +75,23 @@ fn new_packets_become_one_line_for_this_repository() {
     assert_eq!(sync(Some(&bytes), &packets, &later), Ok(None));
 }
 
+// proves: REP-20
 #[test]
-fn a_packet_that_came_from_an_item_is_not_doubled() {
-    let before = b"{\"items\":[{\"id\":\"nw-1\",\"title\":\"t\"}]}\n";
-    let packets = [packet(ID, json!({ "queue_item": "nw-1", "source": "next-work" }))];
-    assert_eq!(synced(Some(before), &packets), None);
+fn a_packet_that_came_from_an_item_is_written_back_and_not_doubled() {
+    let before =
+        format!("{{\"items\":[{{\"id\":\"{ID}\",\"title\":\"t\",\"confidence\":0.2}}]}}\n");
+    let more = json!({ "queue_item": ID, "source": "next-work", "bead_id": "na-1" });
+    let packets = [packet(ID, more)];
+    let added = format!(
+        ",\"packet_path\":\".agents/overnight/latest/morning-packets/01-x.json\",\
+         \"morning_command\":\"ao overnight packet {ID}\",\"bead_id\":\"na-1\""
+    );
+    let wanted = before.replace("0.2", &format!("0.2{added}"));
+    let after = synced(Some(before.as_bytes()), &packets).unwrap();
+    assert_eq!(String::from_utf8(after.clone()).unwrap(), wanted);
+    assert_eq!(synced(Some(&after), &packets), None);
+    // One that came from an item that is gone meanwhile is not put there again.
+    assert_eq!(synced(Some(b"{\"items\":[]}\n"), &packets), None);
     assert_eq!(synced(Some(b""), &[]), None);
     assert_eq!(synced(None, &[]), None);
 }
@@ -87,7 +99,7 @@ fn a_packet_that_came_from_an_item_is_not_doubled() {
 /// Files as people have them, each with an item of the packet at `@`.
 fn files() -> Vec<Vec<u8>> {
     let item = format!(
-        "{{\"zeta\" : 1.50,\"id\":\"{ID}\",\"title\":\"edited by hand\",  \"why_now\":\"old\",\"n\":1e400000}}"
+        "{{\"zeta\" : 1.50,\"id\":\"{ID}\",\"source\":\"ao-overnight:night\",\"title\":\"edited by hand\",  \"why_now\":\"old\",\"n\":1e400000}}"
     )
     .replace("1e400000", "18446744073709551615");
     let plain = format!("{{\"source_epic\":\"e\",\"items\":[{item}],\"x\":null}}");

@@ -105,6 +105,12 @@ fn act(verb: &str, words: &[String]) -> Option<Value> {
             // An empty list of Go.
             return Some(if found.is_empty() { Value::Null } else { found.into() });
         }
+        "show" => {
+            let [id, json] = words else { return None };
+            let found: Vec<Value> =
+                beads.iter().filter(|bead| bead["id"] == **id).cloned().collect();
+            return (json == "--json" && !found.is_empty()).then(|| found.into());
+        }
         "create" => {
             let mut bead = Map::new();
             bead.insert("id".into(), format!("na-{}", beads.len() + 1).into());
@@ -144,7 +150,8 @@ fn set(bead: &mut Map<String, Value>, word: &str) -> Option<()> {
         "--metadata" => bead.insert("metadata".into(), serde_json::from_str(value).ok()?),
         "--set-metadata" => {
             let (key, value) = value.split_once('=')?;
-            bead.get_mut("metadata")?.as_object_mut()?.insert(key.into(), value.into())
+            let metadata = bead.entry("metadata").or_insert_with(|| json!({}));
+            metadata.as_object_mut()?.insert(key.into(), value.into())
         }
         _ => return None,
     };

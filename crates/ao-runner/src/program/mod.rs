@@ -129,6 +129,9 @@ impl Program {
         cell.limits = limits;
         cell.arguments = self.settings.command.iter().skip(1).map(OsString::from).collect();
         cell.grants = self.grants()?;
+        if ao_mutant::active("RUN-35/writes-the-repository") {
+            cell.writable.push(cell.directory.clone());
+        }
         match &self.login {
             Login::None => {}
             Login::Key(key) => {

@@ -11,7 +11,7 @@ use ao_vault::Secret;
 use serde_json::json;
 
 use crate::asked::{SECRET, again, clock, endpoint, exchange, key, request};
-use crate::server::{Act, Server, chat, json_reply};
+use crate::server::{Act, FOR_EVER, Server, chat, json_reply};
 
 fn both(server: &Server) -> [Box<dyn Runner>; 2] {
     let endpoint = || endpoint(&server.address(), None);
@@ -157,7 +157,7 @@ fn whoever_hangs_is_ended_by_the_limit_or_by_hand() {
         let since = Instant::now();
         let failure = runner.exchange(&request, "Say a.", &AtomicBool::new(false)).unwrap_err();
         assert_eq!(failure, Failure::TimedOut(request.budget.time));
-        assert!(since.elapsed() < Duration::from_secs(5));
+        assert!(since.elapsed() < FOR_EVER);
         let stop = Arc::new(AtomicBool::new(false));
         let hand = Arc::clone(&stop);
         let later = thread::spawn(move || {
@@ -207,7 +207,7 @@ fn without_tls_a_key_stays_on_this_machine_and_a_question_in_the_house() {
         let since = Instant::now();
         let failure = exchange(&runner).unwrap_err();
         assert!(failure.kind() == "not-started" && failure.to_string().contains(word), "{failure}");
-        assert!(since.elapsed() < Duration::from_secs(5), "nobody was called");
+        assert!(since.elapsed() < FOR_EVER, "nobody was called");
     }
     let made = |address: &str, value: &[u8]| {
         let secret = Secret::new(value.to_vec().into()).unwrap();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const BODY_MAX: u64 = 16 << 20;
 /// Longer than any test waits.
-const FOR_EVER: Duration = Duration::from_mins(1);
+pub(crate) const FOR_EVER: Duration = Duration::from_mins(1);
 
 /// What came.
 #[derive(Debug, Clone)]

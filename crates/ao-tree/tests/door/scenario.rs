@@ -82,7 +82,6 @@ pub(crate) fn request(id: &str, edits: Vec<Edit>) -> Request {
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: MAX_STORE_BYTES,
-        fitness: None,
         stop: ao_tree::Stop::default(),
     }
 }

@@ -103,7 +103,7 @@ impl Redactor {
             serde_json::to_vec_pretty(value)?
         } else {
             let mut value = serde_json::to_value(value)?;
-            self.strings(&mut value);
+            self.strings(&mut value, Ansi::Keep);
             serde_json::to_vec_pretty(&value)?
         };
         bytes.push(b'\n');
@@ -111,16 +111,17 @@ impl Redactor {
         Ok(self.bytes(&bytes, Ansi::Keep))
     }
 
-    fn strings(&self, value: &mut Value) {
+    /// Looks through each string of a value, and through the names of its fields.
+    pub fn strings(&self, value: &mut Value, ansi: Ansi) {
         match value {
-            Value::String(text) => *text = self.text(text, Ansi::Keep).0,
-            Value::Array(items) => items.iter_mut().for_each(|item| self.strings(item)),
+            Value::String(text) => *text = self.text(text, ansi).0,
+            Value::Array(items) => items.iter_mut().for_each(|item| self.strings(item, ansi)),
             Value::Object(map) => {
                 let fields = std::mem::take(map).into_iter();
                 *map = fields
                     .map(|(name, mut value)| {
-                        self.strings(&mut value);
-                        (self.text(&name, Ansi::Keep).0, value)
+                        self.strings(&mut value, ansi);
+                        (self.text(&name, ansi).0, value)
                     })
                     .collect();
             }

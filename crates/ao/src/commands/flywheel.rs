@@ -12,6 +12,7 @@ use super::proposal::{self, Fixed, Proposal};
 use super::tree::apply::CommitArguments;
 use crate::cli::Global;
 use crate::clock::Moment;
+use crate::config;
 use crate::failure::Failure;
 use crate::printer::{DOUBT, FAINT, GOOD, Printer, paint};
 use crate::repo::Repo;
@@ -39,10 +40,10 @@ Examples:
   ao flywheel close-loop --as-of 2026-04-01"
 )]
 pub(crate) struct Arguments {
-    /// How old a pending learning must be, by its date
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = ao_contract::parse_duration)]
-    threshold: Duration,
-    /// The day that ages are measured against (default: the newest day in the corpus)
+    /// How old a pending learning must be, by its date (default: `flywheel.auto_promote_threshold`, or 24h)
+    #[arg(long, value_name = "DURATION", value_parser = ao_contract::parse_duration)]
+    threshold: Option<Duration>,
+    /// The day that ages are counted from (default: today)
     #[arg(long, value_name = "DATE")]
     as_of: Option<Date>,
     #[command(flatten)]
@@ -96,8 +97,13 @@ fn plan(
     let settings = Settings {
         root: &root,
         now: &now.rfc3339(),
+        today: now.day(),
         as_of: arguments.as_of,
-        min_age: arguments.threshold,
+        min_age: match arguments.threshold {
+            _ if ao_mutant::active("RUN-07/threshold-is-ignored") => Duration::ZERO,
+            Some(threshold) => threshold,
+            None => config::threshold(&root)?,
+        },
         except: fixed.keys().cloned().collect(),
         trust: super::trust::told(repo)?,
     };

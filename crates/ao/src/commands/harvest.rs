@@ -154,7 +154,7 @@ pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, 
             }
         }
     }
-    found.extend(curator::settings::drafts(repo)?);
+    found.extend(curator::settings::drafts(repo, printer)?);
     Ok(found)
 }
 

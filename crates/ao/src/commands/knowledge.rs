@@ -6,6 +6,7 @@ use ao_corpus::brief::brief;
 use super::library::Library;
 use super::questions::{self, Logging};
 use crate::cli::Global;
+use crate::clock;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -48,8 +49,9 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         return Err(Failure::usage(format!("--tokens is from {least} to {most}")));
     }
     let library = Library::open(global)?;
+    let bounds = (arguments.tokens, ENTRIES);
     let made: KnowledgeBrief =
-        brief(library.place(), arguments.goal.trim(), arguments.tokens, ENTRIES).map_err(
+        brief(library.place(), arguments.goal.trim(), bounds, clock::now().day()).map_err(
             |why| {
                 Failure::new(Exit::Failed, format!("no brief could be made: {why}"))
                     .hint("name a goal with words that entries could have")

@@ -57,7 +57,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
         None => (Corpus::read(&agents, &SEARCHED), None),
         Some(as_of) => {
             logs.only_until(as_of.until());
-            log = Logs::log_until(&log, as_of.until());
+            log.text = Logs::log_until(&log.text, as_of.until());
             let told = library.ask_told(printer, |_| Ok(()))?.1;
             (Corpus::read_past(&agents, &SEARCHED, as_of.past()), told)
         }
@@ -66,7 +66,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let day = library.as_of().and_then(AsOf::day);
     let tree = Tree::of(Arc::clone(&corpus));
     let questions = fitness::questions(&corpus, &log);
-    let latest = latest_day(&clock::now().rfc3339());
+    let latest = latest_day(clock::now().day());
     let inputs = Inputs {
         as_of: day,
         latest,

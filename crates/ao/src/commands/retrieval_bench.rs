@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{BenchAsked, BenchQuestion, Exit, QuestionSource, RetrievalBench};
-use ao_corpus::Corpus;
 use ao_corpus::bench::{self, Dataset, Questions};
 use ao_corpus::index::Index;
 use ao_corpus::questions::{Asked, last_asked};
+use ao_corpus::{Corpus, Logs};
 use ao_tree::shown;
 
 use crate::cli::Global;
@@ -16,8 +16,7 @@ use crate::printer::{Printer, STRONG, paint};
 use crate::repo::Repo;
 
 const LEARNINGS: &str = "learnings";
-const LOG: &str = "ao/citations.jsonl";
-/// A larger file is neither a log of citations nor a list of questions.
+/// A larger file is no list of questions.
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Measure how well entries are found
@@ -106,11 +105,13 @@ fn live(
     let mut corpus = Corpus::read_learnings(&agents, &folder).map_err(unread)?;
     drop(lock);
     corpus.entries.retain(|entry| entry.kind.is_searched());
-    let log = read(&agents.join(LOG)).unwrap_or_default();
-    let citations = bench::citations(&log);
-    let (questions, past) = match &arguments.questions {
-        Some(file) => apart(fixed(file)?),
-        None => (bench::live_questions(&corpus, &citations), last_asked(&agents)),
+    let log = Logs::citation_log(&agents).map_err(unread)?;
+    let citations = bench::citations(&log.text);
+    let (questions, past) = if let Some(file) = &arguments.questions {
+        apart(fixed(file)?)
+    } else {
+        let live = bench::live_questions(&corpus, &citations);
+        (Questions { log_unread: log.unread, ..live }, last_asked(&agents))
     };
     if questions.list.is_empty() {
         let path = agents.join(&folder);
@@ -124,9 +125,15 @@ fn live(
     let index = Index::of_entries(&corpus.entries).map_err(broken)?;
     let scores = bench::score(&index, &questions).map_err(broken)?;
     let mut found = bench::live_report(word, &index, &questions, &scores);
+    if ao_mutant::active("RUN-22/names-the-folder") {
+        found.corpus = agents.to_string_lossy().into_owned();
+    }
     let past = Asked::of(&past, &citations);
     let answered = past.answered(&index).map_err(broken)?;
     add_past(&mut found, &past, &answered);
+    if let Some(why) = &found.citation_log_unread {
+        printer.note(&format!("Past questions are missing: {}", shown(why)));
+    }
     if !corpus.left.is_empty() {
         printer.note(&format!("{} files were left aside.", corpus.left.len()));
     }
@@ -138,14 +145,15 @@ fn place(
     arguments: &Arguments,
     global: &Global,
 ) -> Result<(&'static str, PathBuf, String), Failure> {
-    if arguments.global_learnings {
+    if arguments.global_learnings && !ao_mutant::active("RUN-23/global-is-ignored") {
         let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).ok_or_else(|| {
             Failure::new(Exit::Preflight, "HOME is not set")
                 .hint("name the folder with --corpus DIR")
         })?;
         return Ok(("global", Path::new(&home).join(crate::repo::AGENTS), LEARNINGS.to_owned()));
     }
-    let Some(dir) = &arguments.corpus else {
+    let named = arguments.corpus.as_ref();
+    let Some(dir) = named.filter(|_| !ao_mutant::active("RUN-23/corpus-is-ignored")) else {
         return Ok((LEARNINGS, Repo::find(global)?.agents(), LEARNINGS.to_owned()));
     };
     let whole = std::path::absolute(dir)
@@ -163,7 +171,10 @@ fn place(
 fn apart(all: Questions) -> (Questions, Vec<String>) {
     let is_past = |question: &BenchQuestion| question.source == QuestionSource::Asked;
     let (past, list) = all.list.into_iter().partition::<Vec<_>, _>(is_past);
-    (Questions { list }, past.into_iter().map(|question| question.query).collect())
+    (
+        Questions { list, log_unread: all.log_unread },
+        past.into_iter().map(|question| question.query).collect(),
+    )
 }
 
 /// No mean changes by them.

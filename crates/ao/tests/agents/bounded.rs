@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long its output may stay open after it: somebody else has it then.
-const CLOSES_IN: Duration = Duration::from_secs(10);
+const CLOSES_IN: Duration = Duration::from_mins(1);
 
 /// Runs it to its end. One that takes longer than `patience` is killed with its group, and the test has failed.
 #[track_caller]

@@ -13,7 +13,7 @@ use crate::script::{Act, Reach, Step, Trace};
 use crate::trust;
 use crate::user::User;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 impl Agent {
     fn host(self) -> &'static str {

@@ -15,7 +15,7 @@ use crate::mock::Mock;
 /// The bound of the cell; an agent needs a few seconds.
 const TIME: &str = "90s";
 /// Longer than the bound of the cell.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {

@@ -23,7 +23,7 @@ use crate::raw::{self, Queue, Shared};
 const ORDINARY: u32 = 1000;
 const SET_ID: u32 = 0o6000;
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-const SETTLED_IN: Duration = Duration::from_secs(10);
+const SETTLED_IN: Duration = Duration::from_mins(1);
 /// What an attacker puts where it may write, and should not be able to.
 const PLANTED: &str = "work/out/planted";
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::night::{Night, json_of};
 use crate::repo::TestRepo;
 
 const ENTRIES: usize = 400;
@@ -195,6 +196,23 @@ fn the_score_falls_with_lost_text_and_comes_back_with_it() {
         repo.write(path, text);
     }
     assert_eq!(live(&repo, &[]), before);
+}
+
+// proves: RUN-22
+#[test]
+fn a_night_asks_what_it_found_at_its_start() {
+    let night = Night::with_copies();
+    night.pending(1);
+    night.run(&[]).expect(0);
+    let pending = &night.summary()["close_loop"]["pending"][0];
+    let promoted = pending["promoted_to"].as_str().unwrap();
+    assert!(night.repo.exists(promoted));
+    let bench = json_of(&night.latest("retrieval-bench.json"));
+    let questions = bench["questions"].as_array().unwrap();
+    assert!(questions.len() > 5, "{bench:#}");
+    for question in questions {
+        assert!(!question["expected"].to_string().contains(promoted), "{question}");
+    }
 }
 
 #[test]

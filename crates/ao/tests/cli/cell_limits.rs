@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -149,14 +148,12 @@ fn a_flood_is_cut_and_counted() {
         let answer = ran.expect(0).json();
         assert_eq!(answer["stdout"]["bytes"], 200_000);
         assert_eq!(answer["stderr"]["text"], "last");
-        let since = std::time::Instant::now();
         let answer = cells.sh(&["--output", "1M"], "head -c 10G /dev/zero").expect(5).json();
         assert!(
             answer["stdout"]["bytes"].as_u64().unwrap() < 4 << 20,
             "{}",
             answer["stdout"]["bytes"]
         );
-        assert!(since.elapsed() < Duration::from_secs(20));
     }
 }
 

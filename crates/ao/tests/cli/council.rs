@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cell::is_running;
 use crate::curator_events::event;
 use crate::night::{learning, ran};
-use crate::repo::{Ran, files, wait_until};
+use crate::repo::{Ran, contents, files, wait_until};
 use crate::runners::{Desk, report, request, says};
 use crate::vault::{VALUE, files_with};
 
@@ -120,7 +120,7 @@ fn json_of(path: &std::path::Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-// proves: RUN-36, RUN-39
+// proves: RUN-36, RUN-39, REP-09, REP-18
 // pitfall 23
 #[test]
 fn what_is_bad_or_late_is_recorded_and_not_used() {
@@ -186,14 +186,20 @@ fn what_is_bad_or_late_is_recorded_and_not_used() {
     );
     assert_eq!(json_of(&table.latest("council/synthesis.json")), summary["council"]);
 
-    // Each was asked once, or once more to repair its answer, and all of it is on record.
+    // Nobody of them says what it used: each is asked once, charged once, and on record.
     let cassette = table.cassette();
     let count = |name: &str| cassette.iter().filter(|line| line["runner"] == name).count();
     for (name, times) in
-        [(&*good, 2), ("slow", 1), ("long", 1), ("wrong", 2), ("odd", 2), ("leak", 2), ("gone", 1)]
+        [(&*good, 2), ("slow", 1), ("long", 1), ("wrong", 1), ("odd", 1), ("leak", 1), ("gone", 1)]
     {
         // The second of `good` is the one that was named twice, and never started.
         assert_eq!(count(name), times, "{name}");
+    }
+    let ledger = table.ledger();
+    for name in ["wrong", "more", "other", "odd", "leak"] {
+        let charged =
+            ledger.iter().filter(|line| line["runner"] == name && line["why"].is_string());
+        assert_eq!(charged.count(), 1, "{name}");
     }
     let tape = table.path(&format!(".agents/overnight/cassettes/{}.jsonl", table.run_id()));
     for file in [tape.clone(), table.latest(&table.run_id()).join("ledger.jsonl")] {
@@ -207,9 +213,86 @@ fn what_is_bad_or_late_is_recorded_and_not_used() {
     let strict = [&["--strict-exit"], &arguments(&["nosuch"], &[])[..]].concat();
     desk.home.ao(&strict).expect(3);
     assert_eq!(table.step("council-synthesis").0, "soft-fail");
+    // Who failed is in the summary also where nobody completed.
+    let council = &table.summary()["council"];
+    assert_eq!(council["failed_runners"], json!(["nosuch"]), "{council:#}");
+    assert_eq!((&council["completed_runners"], &council["reports"]), (&json!([]), &json!([])));
+    assert!(!table.latest("council/synthesis.json").exists());
+    let text = fs::read_to_string(table.latest("summary.md")).unwrap();
+    assert!(text.contains("answered: nobody; failed: nosuch"), "{text}");
+    assert!(!text.contains("**Recommends:**"), "{text}");
 }
 
-// proves: RUN-19, RUN-37, RUN-38
+/// Answers of a model on this machine, each with the tokens that it took.
+fn talk(texts: &[&str]) -> Vec<(u16, String, Value)> {
+    let answer = |text: &&str| {
+        let mut chat = chat(70);
+        chat["message"]["content"] = (*text).into();
+        (200, String::new(), chat)
+    };
+    texts.iter().map(answer).collect()
+}
+
+// proves: RUN-36
+#[test]
+fn who_says_what_it_used_may_repair_its_answer_once_within_its_budget() {
+    let table = Table::new();
+    let good = report("local").to_string();
+    for (texts, status) in [
+        (["{}", good.as_str(), good.as_str()], "done"),
+        // Not a second time.
+        (["{}", "{}", good.as_str()], "soft-fail"),
+    ] {
+        let endpoint = format!("http://127.0.0.1:{}", serve(talk(&texts)));
+        let local =
+            json!({ "kind": "ollama", "model": "m", "endpoint": endpoint, "max_tokens": 9000 });
+        table.desk.configure(&json!({ "local": local }));
+        table.night(&["local"], &[]).expect(0);
+        assert_eq!(table.step("council-local").0, status);
+        let cassette = table.cassette();
+        let [first, second] = &cassette[..] else { panic!("{cassette:#?}") };
+        assert_eq!(second["budget"]["tokens"], 9000 - 100, "{second:#}");
+        let time = |line: &Value| line["budget"]["time_ms"].as_u64().unwrap();
+        let took = first["took_ms"].as_u64().unwrap();
+        assert_eq!(time(second), time(first) - took, "{second:#}");
+        let ledger = table.ledger();
+        let charged = ledger.iter().filter(|line| line["why"] == "reported");
+        assert_eq!(charged.map(|line| line["tokens"].as_u64().unwrap()).sum::<u64>(), 200);
+    }
+}
+
+// proves: RUN-36
+#[test]
+fn money_that_nobody_counts_is_charged_once_for_a_question() {
+    let table = Table::new();
+    let answer = |text: &str| {
+        let tokens = json!({ "prompt": 90, "candidates": 10, "total": 100 });
+        let api = json!({ "totalRequests": 1, "totalErrors": 0 });
+        let stats = json!({ "models": { "gemini-3": { "api": api, "tokens": tokens } } });
+        says(&json!({ "response": text, "stats": stats }).to_string())
+    };
+    let script = format!(
+        "case \"$(cat)\" in *'was refused: its answer is not'*) {}\n;; *) {}\n;; esac",
+        answer(&report("g").to_string()),
+        answer("{}")
+    );
+    table.desk.program("gemini", &script);
+    let runner = json!({ "kind": "gemini", "model": "m", "endpoint": "http://127.0.0.1:9" });
+    table.desk.configure(&json!({ "g": runner }));
+    table.night(&["g"], &[]).expect(0);
+    let (status, note) = table.step("council-g");
+    assert!(status == "done" && note.contains("second try"), "{note}");
+    let ledger = table.ledger();
+    let charged: Vec<u64> = ledger
+        .iter()
+        .filter(|line| line["why"].is_string())
+        .map(|line| line["usd_micros"].as_u64().unwrap())
+        .collect();
+    // The second one is asked with the least that there is.
+    assert!(charged.len() == 2 && charged[0] > 1 && charged[1] == 1, "{ledger:#?}");
+}
+
+// proves: RUN-19, RUN-37, RUN-38, REP-09
 #[test]
 fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
     let table = Table::new();
@@ -237,6 +320,8 @@ fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
         };
         assert_eq!(council["wildcard_ideas"], told, "{council:#}");
         assert_ne!(council["disagreements"], json!([]), "{council:#}");
+        let first = kind.as_str().map_or(String::new(), |kind| format!("{kind} it"));
+        assert_eq!(council["recommended_first_action"], first, "{council:#}");
         let steps = summary["steps"].as_array().unwrap().iter();
         let steps: Vec<&str> = steps.map(|step| step["name"].as_str().unwrap()).collect();
         let from = steps.iter().position(|name| *name == "council-packet").unwrap();
@@ -252,7 +337,8 @@ fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
                 "bead-sync"
             ]
         );
-        // The night's own first move stays the first.
+        // The night's own first move stays the first, and nobody says that it was refined.
+        assert_eq!(summary["yield"]["council_action_delta"], "unchanged", "{summary:#}");
         let packet = &summary["morning_packets"][0]["title"];
         assert_eq!(&summary["next_action"], packet, "{summary:#}");
         let markdown = fs::read_to_string(table.latest("summary.md")).unwrap();
@@ -266,6 +352,43 @@ fn answers_are_put_together_as_configured_and_ideas_are_kept_apart() {
             assert!(!question.contains(word), "{question}");
         }
     }
+}
+
+// proves: RUN-42
+#[test]
+fn the_council_of_the_run_before_goes_with_it() {
+    let table = Table::new();
+    let one = table.judge("one", "document", "low", "");
+    table.night(&[&one], &[]).expect(0);
+    let (id, before) = (table.run_id(), contents(&files(&table.latest("council"))));
+    assert_eq!(before.len(), 3, "{before:?}");
+    table.night(&[], &[]).expect(0);
+    assert!(!table.latest("council").exists());
+    assert_eq!(contents(&files(&table.latest(&format!("{id}/council")))), before);
+    let summary = json_of(&table.latest(&format!("{id}/summary.json")));
+    let packet = summary["artifacts"]["council_packet"].as_str().unwrap();
+    assert_eq!(packet, table.latest(&format!("{id}/council/packet.json")).to_str().unwrap());
+}
+
+// proves: RUN-35
+#[test]
+fn what_the_cell_of_a_runner_refused_is_in_the_report() {
+    let table = Table::new();
+    let script = format!(
+        "cat > /dev/null\npython3 -c 'import socket; it = socket.create_connection((\"127.0.0.1\", 3128), 9); \
+         it.sendall(b\"CONNECT other.example:443 HTTP/1.1\\r\\n\\r\\n\"); it.recv(99)' 2> /dev/null\n{}",
+        says(&report("curious").to_string())
+    );
+    let path = table.desk.program("curious", &script);
+    let curious = json!({ "kind": "command", "command": [path], "net": ["granted.example:443"] });
+    table.desk.configure(&json!({ "curious": curious }));
+    table.night(&["curious"], &[]).expect(0);
+    let (status, note) = table.step("council-curious");
+    assert_eq!(status, "done", "{note}");
+    let told = "its cell refused 1, the first: network-grant (other.example:443)";
+    assert!(note.contains(told), "{note}");
+    let text = fs::read_to_string(table.latest("summary.md")).unwrap();
+    assert!(text.contains("network-grant"), "{text}");
 }
 
 #[test]
@@ -419,7 +542,7 @@ fn who_says_that_it_spent_more_is_charged_and_not_heard() {
     let (status, note) = table.step("council-local");
     assert!(status == "soft-fail" && note.contains("(over-budget)"), "{note}");
     assert!(note.contains("charged 9001 tokens"), "{note}");
-    assert!(table.summary()["council"].is_null());
+    assert_eq!(table.summary()["council"]["failed_runners"], json!(["local"]));
     model["max_tokens"] = 20_000.into();
     table.desk.configure(&json!({ "local": model }));
     table.night(&["local"], &[]).expect(0);
@@ -507,4 +630,26 @@ fn events_go_to_the_council_within_their_budget() {
     // The one that was kept has no call left: it is for a person.
     table.night(&[&one, &two], &[]).expect(0);
     assert_eq!(lines(worker.join("events/ledger.jsonl").to_str().unwrap()).len(), ledger.len());
+}
+
+// proves: CUR-09
+#[test]
+fn the_engine_of_the_curator_is_no_runner_by_itself() {
+    let table = Table::new();
+    let worker = table.desk.home.path("worker");
+    fs::create_dir(&worker).unwrap();
+    let engine = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    engine.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", engine.local_addr().unwrap());
+    let curator = json!({ "worker_dir": worker, "ollama_url": url, "model": "small" });
+    let config = json!({ "dream": { "local_curator": curator } });
+    fs::write(table.desk.home.path(".agentops/config.yaml"), config.to_string()).unwrap();
+    let words = [&["overnight", "curator"], &event("lint", "2")[..]].concat();
+    table.desk.home.ao(&words).expect(0);
+    let before = fs::read(worker.join("events/ledger.jsonl")).unwrap();
+    table.night(&[], &[]).expect(0);
+    let summary = table.summary();
+    assert!(summary["council"].is_null() && !summary["steps"].to_string().contains("council"));
+    assert_eq!(engine.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    assert_eq!(fs::read(worker.join("events/ledger.jsonl")).unwrap(), before);
 }

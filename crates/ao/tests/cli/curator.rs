@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::night::Night;
 use crate::repo::{Ran, TestRepo, files};
 
 /// A repository whose owner has a worker directory and a vault elsewhere.
@@ -169,6 +170,57 @@ fn without_a_configuration_nothing_is_written_anywhere() {
     assert!(off.stderr.contains("switched off"), "{off}");
     fs::remove_file(curator.path("home/.agentops/config.yaml")).unwrap();
     assert_eq!((files(curator.place.path()), curator.repo.everything()), before);
+}
+
+// proves: CUR-01
+#[test]
+fn each_setting_counts_from_the_file_and_from_the_environment() {
+    let curator = Curator::with(
+        "    engine: ollama\n    ollama_url: http://127.0.0.1:9\n    model: small\n    hourly_cap: 7\n    \
+         allowed_job_kinds: [lint-wiki]\n",
+    );
+    let told = |command: &mut Command| {
+        Ran::of(command.output().unwrap()).expect(0).json()["settings"].clone()
+    };
+    let status = ["status", "--json"];
+    let by_file = json!({
+        "engine": "ollama", "ollama_url": "http://127.0.0.1:9", "model": "small", "hourly_cap": 7,
+        "worker_dir": curator.path("worker"), "vault_dir": curator.path("vault"),
+        "allowed_job_kinds": ["lint-wiki"],
+    });
+    assert_eq!(told(&mut curator.command(&status)), by_file);
+    let by_environment = json!({
+        "engine": "other", "ollama_url": "http://127.0.0.1:8", "model": "large", "hourly_cap": 5,
+        "worker_dir": curator.path("empty"), "vault_dir": curator.path("home"),
+        "allowed_job_kinds": ["dream-seed", "lint-wiki"],
+    });
+    let mut command = curator.command(&status);
+    for (key, value) in by_environment.as_object().unwrap() {
+        let value = match value {
+            Value::Array(kinds) => {
+                kinds.iter().map(|kind| kind.as_str().unwrap()).collect::<Vec<_>>().join(",")
+            }
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        command.env(format!("AGENTOPS_DREAM_LOCAL_CURATOR_{}", key.to_uppercase()), value);
+    }
+    assert_eq!(told(&mut command), by_environment);
+}
+
+// proves: CUR-01
+#[test]
+fn every_other_command_works_without_a_curator() {
+    let night = Night::with_copies();
+    for words in [
+        &["harvest"][..],
+        &["overnight", "plan"],
+        &["overnight", "start", "--no-keep-awake"],
+        &["overnight", "report"],
+        &["runners"],
+    ] {
+        night.repo.run(words).expect(0);
+    }
 }
 
 // proves: CUR-04
@@ -342,7 +394,7 @@ pub(crate) fn killed_everywhere(curator: &Curator, arguments: &[&str], check: im
     assert!(killed > 12, "only {killed} kills: is strace there?");
 }
 
-// proves: CUR-02
+// proves: CUR-02, CUR-08
 #[test]
 fn status_tells_what_is_configured_and_what_answers() {
     let models = r#"{"models":[{"name":"gemma4:e4b"},{"model":"small:latest"}]}"#;
@@ -394,12 +446,14 @@ fn status_tells_what_is_configured_and_what_answers() {
     let listed = with_path(listed);
     assert_eq!(status["runners"], listed["runners"]);
     assert!(listed["runners"].as_array().unwrap().iter().any(|one| one["name"] == "house"));
-    // proves: CUR-08
     assert_eq!(status["bridge"]["is_supported"], true);
     let without = curator.run(&["status", "--json"]).expect(0).json();
     assert_eq!(without["bridge"]["is_supported"], false);
     let text = curator.run(&["status"]).expect(0);
     assert!(text.stdout.contains("1 wait"), "{text}");
+    curator.configure(&format!("    ollama_url: {url}\n    model: large\n"));
+    let status = curator.run(&["status", "--json"]).expect(0).json();
+    assert_eq!(status["model"], json!({ "name": "large", "is_available": false }));
 }
 
 // proves: CUR-03
@@ -468,6 +522,7 @@ fn each_trouble_is_named_with_its_remedy() {
     only("events-unreadable");
 }
 
+// proves: CUR-02
 #[test]
 fn a_repository_cannot_send_texts_or_files_elsewhere() {
     let curator =
@@ -484,8 +539,20 @@ fn a_repository_cannot_send_texts_or_files_elsewhere() {
     assert_eq!(settings["hourly_cap"], 9);
     assert_eq!(settings["allowed_job_kinds"], json!(["dream-seed"]));
     assert_eq!(status["left_out"].as_array().unwrap().len(), 3, "{status}");
+    let shown = curator.run(&["status"]).expect(0).stdout;
+    for (key, value, why) in [
+        ("worker_dir", "/tmp", "outside of the repository"),
+        ("vault_dir", "../x", "outside of the repository"),
+        ("ollama_url", "http://evil.example:1", "another machine"),
+    ] {
+        let line = shown.lines().find(|line| line.contains(&format!("local_curator.{key}")));
+        let line = line.unwrap_or_else(|| panic!("{key}: {shown}"));
+        for part in ["refused", value, why, "~/.agentops/config.yaml"] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+    }
     let warned = curator.run(&["enqueue", "--kind", "dream-seed"]).expect(0);
-    assert!(warned.stderr.contains("ollama_url does not count"), "{warned}");
+    assert!(warned.stderr.contains("local_curator.ollama_url is refused"), "{warned}");
     // What lies in the repository, and this machine's own engine, is the repository's to name.
     fs::create_dir(curator.repo.root().join("curator")).unwrap();
     fs::remove_file(curator.path("home/.agentops/config.yaml")).unwrap();

@@ -1,9 +1,11 @@
 //! What becomes of a run that was cut off, and of the report of the run before.
 
 use std::fs;
+use std::io::Read;
 
 use serde_json::Value;
 
+use crate::night::Night;
 use crate::repo::{TestRepo, wait_until};
 
 const LEARNING: &str = "---\ndate: 2026-03-01\nsource_session: s1\n---\n# Learning: bounded retries\n\n\
@@ -13,8 +15,6 @@ const LEARNING: &str = "---\ndate: 2026-03-01\nsource_session: s1\n---\n# Learni
 fn after_a_night() -> TestRepo {
     let repo = TestRepo::new();
     repo.write("knowledge/pending/2026-03-01-retries.md", LEARNING);
-    // What is pending must be older than the newest day of the corpus.
-    repo.write("learnings/2026-04-01-newer.md", "---\ndate: 2026-04-01\n---\n# A newer one\n");
     repo.run(&["overnight", "start"]).expect(0);
     repo
 }
@@ -86,6 +86,40 @@ fn the_report_of_the_run_before_names_its_files_where_they_are() {
     }
 }
 
+/// A report without any of its optional parts is a report to the next run, too.
+// proves: REP-06
+#[test]
+fn a_report_without_its_optional_parts_is_moved_like_any_other() {
+    let repo = after_a_night();
+    let mut bare = summary(&repo, "");
+    let fields = [
+        "close_loop",
+        "metrics_health",
+        "retrieval_live",
+        "briefing",
+        "yield",
+        "long_haul",
+        "morning_packets",
+        "council",
+        "dreamscape",
+        "degraded",
+        "iterations",
+        "fitness_delta",
+    ];
+    for field in fields {
+        bare.as_object_mut().unwrap().remove(field);
+    }
+    bare["schema_version"] = 1.into();
+    repo.write("overnight/latest/summary.json", &bare.to_string());
+    repo.run(&["overnight", "start"]).expect(0);
+    assert!(!repo.exists("overnight/latest/unreadable"));
+    let moved = summary(&repo, &format!("{}/", run_id(&bare)));
+    for kept in ["status", "started_at", "recommended", "next_action"] {
+        assert_eq!(moved[kept], bare[kept], "{kept}");
+    }
+    assert!(fields.iter().all(|field| moved.get(field).is_none()), "{moved:#}");
+}
+
 #[test]
 fn a_move_that_was_cut_off_is_gone_on_with() {
     let repo = after_a_night();
@@ -140,6 +174,21 @@ fn at_every_moment_of_the_move_each_named_file_is_there() {
     }
     // One a file, and four more.
     assert!(steps > 10, "{steps}");
+}
+
+/// Whoever has an artifact open reads it to its end, also while a run writes it anew.
+// proves: RUN-30
+#[test]
+fn an_artifact_is_replaced_whole() {
+    let night = Night::with_copies();
+    let held = night.held_at("reduce", &[]);
+    let mut old = fs::File::open(night.latest("summary.json")).unwrap();
+    let before = fs::read_to_string(night.latest("summary.json")).unwrap();
+    held.go_on().expect(0);
+    let mut read = String::new();
+    old.read_to_string(&mut read).unwrap();
+    assert_eq!(read, before);
+    assert_eq!(night.summary()["status"], "done");
 }
 
 /// A run that is gone on with: as long as its old report is there, so are the files of it.

@@ -34,7 +34,7 @@ pub(crate) fn merged(report: &Value) -> BTreeMap<String, String> {
 }
 
 // pitfall 9, pitfall 11
-// proves: LOOP-25 (in part: copies)
+// proves: LOOP-25
 #[test]
 fn copies_become_one_nothing_else_is_touched_and_the_second_run_finds_nothing() {
     for seed in [3, 11] {

@@ -1,5 +1,6 @@
 //! `ao overnight explain`: each verdict on a real night, and each flip made true.
 
+use jiff::civil::{Date, date};
 use serde_json::{Value, json};
 
 use crate::night::{Night, learning, text};
@@ -205,8 +206,13 @@ fn an_archived_finding_is_told_with_its_term_and_stays_with_any_flip() {
         (prune["verdict"].as_str(), prune["acts"].as_bool()),
         (Some("archived"), Some(true))
     );
-    // From the end of its term, 2026-01-31, to the newest day, 2026-03-06.
-    assert_eq!(signal(prune, "days past its term")["margin"], 34.0, "{prune:#}");
+    // From the end of its term, 2026-01-31, to the day of the night.
+    let day: Date = night.summary()["iterations"][0]["day"].as_str().unwrap().parse().unwrap();
+    let since = |from: Date| i64::from(from.until(day).unwrap().get_days());
+    let margin = signal(prune, "days past its term")["margin"].as_f64();
+    #[expect(clippy::cast_precision_loss, reason = "days")]
+    let over = since(date(2026, 1, 31)) as f64;
+    assert_eq!(margin, Some(over), "{prune:#}");
     assert_eq!(prune["certificate"]["basis"], "expired");
     let flips = flipped(|| finding(""), FINDING, "prune");
     assert_eq!(flips.len(), 3, "term, citation, pin");
@@ -214,13 +220,13 @@ fn an_archived_finding_is_told_with_its_term_and_stays_with_any_flip() {
         assert!(night.repo.exists(FINDING), "{flip:#}");
     }
     // The smallest term that saves it: one day less does not.
-    let set = json!({ "checked_by": "night", "changes": [{ "path": FINDING, "set": { "ttl_days": 63 } }] });
+    let set = json!({ "checked_by": "night", "changes": [{ "path": FINDING, "set": { "ttl_days": since(date(2026, 1, 1)) - 1 } }] });
     let night = finding("");
     make(&night.repo, &set);
     sleep(&night);
     assert!(!night.repo.exists(FINDING));
     let asked = rule(&told, "prune")["flips"][0]["changes"][0]["set"]["ttl_days"].clone();
-    assert_eq!(asked, 64);
+    assert_eq!(asked, since(date(2026, 1, 1)));
     // One reference keeps it too.
     let night = finding("");
     night.repo.write("research/r.md", "As f-2026-01-01-001 says.\n");

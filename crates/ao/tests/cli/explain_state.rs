@@ -74,7 +74,7 @@ fn a_path_that_is_there_is_that_entry() {
     }
 }
 
-/// What a night takes from other repositories moves the newest day, by which terms are measured.
+/// What a night takes from other repositories can be a copy of this entry, or replace it.
 #[test]
 fn that_a_night_harvests_first_is_said() {
     let night = Night::with(6);

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::night::Noon;
 use crate::repo::{Ran, TestRepo, contents, edits_everywhere};
 
 const GOOD: &str = "# Learning: Take the lock first\n\n## What We Learned\n\n\
@@ -168,23 +169,28 @@ fn names_are_made_unique_and_nothing_is_overwritten() {
 
 // pitfall 15
 #[test]
-fn ages_are_measured_against_the_corpus_and_not_the_clock() {
+fn ages_are_counted_from_today_and_not_from_the_corpus() {
     let repo = TestRepo::new();
-    repo.write("knowledge/pending/new.md", &good("2026-04-01"));
-    repo.write("knowledge/pending/old.md", &good("2026-03-31").replace("7 of", "8 of"));
+    let aside = tempfile::tempdir().unwrap();
+    let noon = Noon::new(aside.path());
+    let [today, yesterday, tomorrow] = [0, -1, 1].map(|days| noon.day(days).to_string());
+    repo.write("knowledge/pending/new.md", &good(&today));
+    repo.write("knowledge/pending/old.md", &good(&yesterday).replace("7 of", "8 of"));
     repo.write("knowledge/pending/undated.md", &GOOD.replace("7 of", "9 of"));
+    // Later than all, and it makes no other one old.
+    repo.write("learnings/ahead.md", "---\ndate: 2036-04-01\n---\n# Ahead\n");
     let arguments = ["--json", "--dry-run", "flywheel", "close-loop"];
-    let report = repo.run(&arguments).expect(0).json();
-    assert_eq!((&report["as_of"], &report["min_age"]), (&"2026-04-01".into(), &"24h0m0s".into()));
+    let report = noon.run(repo.command(&arguments)).expect(0).json();
+    assert_eq!((&report["as_of"], &report["min_age"]), (&today.into(), &"24h0m0s".into()));
     assert_eq!(verdict(&report, "new.md")["verdict"], "kept");
     assert_eq!(verdict(&report, "old.md")["verdict"], "promoted");
     assert!(verdict(&report, "undated.md")["reason"].as_str().unwrap().contains("no date"));
     let mut later = arguments.to_vec();
-    later.extend(["--as-of", "2026-04-02"]);
+    later.extend(["--as-of", &tomorrow]);
     assert_eq!(verdict(&repo.run(&later).expect(0).json(), "new.md")["verdict"], "promoted");
-    let mut clock = repo.command(&arguments);
-    let other = clock.env("TZ", "Asia/Tokyo").env("LC_ALL", "tr_TR.UTF-8").output().unwrap();
-    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    let mut elsewhere = repo.command(&arguments);
+    elsewhere.env("TZ", "Asia/Tokyo").env("LC_ALL", "tr_TR.UTF-8");
+    let other = noon.run(elsewhere).expect(0).json();
     assert_eq!((&other["pending"], &other["as_of"]), (&report["pending"], &report["as_of"]));
     repo.run(&["flywheel", "close-loop", "--threshold", "yesterday"]).expect(2);
     repo.run(&["flywheel", "close-loop", "--as-of", "2026-13-01"]).expect(2);
@@ -272,7 +278,7 @@ fn without_a_corpus_there_is_nothing_to_do() {
     close(&repo, &[]).expect(6);
     fs::create_dir(repo.agents()).unwrap();
     let report = close(&repo, &[]).expect(0).json();
-    assert_eq!((&report["status"], &report["as_of"]), (&"nothing-changed".into(), &Value::Null));
+    assert_eq!((&report["status"], &report["pending"]), (&"nothing-changed".into(), &json!([])));
     assert!(!repo.exists("knowledge"));
     repo.write("knowledge/pending/x.md", "x");
     assert_eq!(close(&repo, &[]).expect(0).json()["kept"], 1);

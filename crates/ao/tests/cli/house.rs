@@ -1,6 +1,6 @@
 //! House rules that no lint knows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,12 @@ const CRATES_MAX: usize = 320;
 
 /// Files outside of `ao-tree` that look at a tree by the kernel's own calls, and write nothing.
 const LOOKING: [&str; 2] = ["ao-guard/src/scope/place.rs", "ao-guard/src/audit/look.rs"];
+
+/// The families whose claims need a mutant each.
+const WITH_MUTANTS: [&str; 4] = ["RUN", "CUR", "LOOP", "REP"];
+
+/// Clauses without a mutant, and why. The list only gets shorter.
+const WITHOUT_MUTANT: [(&str, &str); 0] = [];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
@@ -91,6 +97,61 @@ fn the_two_monopolies_hold_beyond_the_lint() {
                 "{}: no I/O",
                 file.display()
             );
+        }
+    }
+}
+
+/// The clauses that a test claims, with the file of one that does.
+fn claimed() -> BTreeMap<String, PathBuf> {
+    let mut files = Vec::new();
+    sources(&workspace().join("crates"), &mut files);
+    let mut claimed = BTreeMap::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix("// proves: "));
+        for clause in lines.flat_map(|line| line.split(", ")) {
+            claimed.insert(clause.to_owned(), file.clone());
+        }
+    }
+    claimed
+}
+
+/// The clauses that have a mutant in the sources.
+fn mutated() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    for room in fs::read_dir(workspace().join("crates")).unwrap() {
+        let room = room.unwrap().path();
+        if !room.ends_with("ao-mutant") {
+            sources(&room.join("src"), &mut files);
+        }
+    }
+    let mut mutated = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for call in text.split("ao_mutant::active(").skip(1) {
+            let name = call.trim_start().trim_start_matches('"');
+            mutated.insert(name.split('/').next().unwrap().to_owned());
+        }
+    }
+    mutated
+}
+
+/// A proof that cannot fail proves nothing: `./mutants` shows that these can.
+#[test]
+fn a_clause_that_a_test_claims_has_a_mutant() {
+    let (claimed, mutated) = (claimed(), mutated());
+    assert!(claimed.len() > 100 && mutated.contains("RUN-01"), "{mutated:?}");
+    for (clause, why) in WITHOUT_MUTANT {
+        assert!(claimed.contains_key(clause), "{clause}: no test claims it; take it off the list");
+        assert!(!mutated.contains(clause), "{clause}: it has a mutant; take it off the list");
+        assert!(why.len() > 20, "{clause}: say why");
+    }
+    let is_excepted = |clause: &str| WITHOUT_MUTANT.iter().any(|(excepted, _)| *excepted == clause);
+    for (clause, file) in &claimed {
+        let family = clause.split('-').next().unwrap();
+        if WITH_MUTANTS.contains(&family) && !is_excepted(clause) {
+            let file = file.display();
+            assert!(mutated.contains(clause), "{clause} has no mutant; {file} claims it");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::council::Table;
 use crate::night::{Night, json_of, step};
 
 const TITLE: &str = "The mail relay loses its quorum lease";
@@ -12,6 +13,7 @@ const OUTAGE: &str = "When our relay for mail was restarted, a quorum was what e
     had run out hours before anybody looked at a dashboard.";
 const LEASES: &str = "A lease that one thread alone renews will lose against a slow disk. We saw a quorum of four \
     brokers go, and the mail in front of that relay was sent twice.";
+const CODE: &str = "fn renew_lease(relay: &Relay) { // mail waits for the quorum\n}\n";
 /// Not a word of the title.
 const BESIDE: &str =
     "The harvest of plums began in August and ended when rain came over those hills again.";
@@ -25,13 +27,15 @@ fn night(texts: &[&str]) -> Night {
     });
     night.repo.write("rpi/next-work.jsonl", &format!("{line}\n"));
     fs::create_dir_all(night.repo.root().join("src")).unwrap();
-    let code = "fn renew_lease(relay: &Relay) { // mail waits for the quorum\n}\n";
-    fs::write(night.repo.root().join("src/relay.rs"), code).unwrap();
+    fs::write(night.repo.root().join("src/relay.rs"), CODE).unwrap();
     for (nth, text) in texts.iter().enumerate() {
-        let text = format!("---\nsource_session: s-{nth}\n---\n# Note {nth}\n\n{text}\n");
-        night.repo.write(&format!("research/note-{nth}.md"), &text);
+        night.repo.write(&format!("research/note-{nth}.md"), &note(nth, text));
     }
     night
+}
+
+fn note(nth: usize, text: &str) -> String {
+    format!("---\nsource_session: s-{nth}\n---\n# Note {nth}\n\n{text}\n")
 }
 
 fn first_packet(summary: &Value) -> Value {
@@ -80,7 +84,7 @@ fn a_long_haul_is_the_same_again_when_the_repository_went_on() {
     told.expect(0);
 }
 
-// proves: REP-10, RUN-27
+// proves: REP-09, REP-10, RUN-27
 #[test]
 fn what_speaks_for_the_first_packet_raises_it() {
     let night = night(&[OUTAGE, LEASES]);
@@ -95,6 +99,9 @@ fn what_speaks_for_the_first_packet_raises_it() {
     let packet = first_packet(&summary);
     assert_eq!((&packet["title"], &packet["confidence"]), (&json!(TITLE), &json!("high")));
     assert_eq!(packet["corroboration"]["confidence_before"], "medium");
+    let told = &summary["yield"];
+    assert_eq!(told["top_packet_confidence_before"], "medium", "{told:#}");
+    assert_eq!(told["top_packet_confidence_after"], "high", "{told:#}");
     let named: Vec<&str> = packet["corroboration"]["supports"]
         .as_array()
         .unwrap()
@@ -147,7 +154,7 @@ fn what_speaks_for_the_first_packet_raises_it() {
 }
 
 /// Nothing speaks for it, and nothing is known about it.
-// proves: REP-10
+// proves: REP-10, RUN-27
 #[test]
 fn two_probes_in_vain_end_it() {
     let night = night(&[]);
@@ -159,8 +166,66 @@ fn two_probes_in_vain_end_it() {
     assert_eq!((&haul["probe_count"], &haul["zero_delta_probe_streak"]), (&json!(2), &json!(2)));
     assert_eq!(first_packet(&summary)["confidence"], "medium");
     assert_eq!(first_packet(&summary)["corroboration"], Value::Null);
+    // It looked, and nothing was enriched by that.
+    assert_eq!(step(&summary, "packet-corroboration"), "done");
+    assert!(!night.latest("packet-corroboration.json").exists());
+    assert_eq!(summary["artifacts"]["packet_corroboration"], Value::Null);
     has_no_pending(&summary);
     assert!(night.markdown().contains("(no change)"), "{}", night.markdown());
+    // Its looks changed no packet.
+    assert_eq!(step(&summary, "packet-corroboration"), "done");
+    assert!(!night.latest("packet-corroboration.json").exists());
+    assert_eq!(summary["artifacts"]["packet_corroboration"], Value::Null);
+}
+
+/// One in vain and one that is not: only those in a row are counted.
+// proves: REP-10
+#[test]
+fn a_probe_that_changes_something_begins_the_count_anew() {
+    let night = night(&[OUTAGE, LEASES]);
+    night.run_with("knowledge-brief-fallback", &["--long-haul"]).expect(0);
+    let summary = night.summary();
+    let haul = &summary["long_haul"];
+    assert_eq!(step(&summary, "knowledge-brief-fallback"), "soft-fail");
+    let changed: Vec<bool> = haul["probes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|probe| probe["changed"].as_bool().unwrap())
+        .collect();
+    assert_eq!(changed, [false, true], "{haul:#}");
+    assert_eq!((&haul["probe_count"], &haul["zero_delta_probe_streak"]), (&json!(2), &json!(0)));
+    assert_eq!(first_packet(&summary)["confidence"], "high");
+}
+
+/// Who became sure asks nobody; what would have asked says that it was left out.
+// proves: REP-10
+#[test]
+fn a_council_that_is_not_needed_is_not_asked() {
+    let table = Table::new();
+    let item = json!({ "title": TITLE, "severity": "high", "file": "src/relay.rs" });
+    let line = json!({ "source_epic": "e", "items": [item], "consumed": false });
+    table.write(".agents/rpi/next-work.jsonl", &format!("{line}\n"));
+    table.write("src/relay.rs", CODE);
+    for (nth, text) in [OUTAGE, LEASES].iter().enumerate() {
+        table.write(&format!(".agents/research/note-{nth}.md"), &note(nth, text));
+    }
+    let one = table.judge("one", "document", "low", "");
+    let names = ["council-packet", "council-command-one", "council-synthesis"];
+    // Sure of nothing without the probes, and so it asks.
+    table.night(&[&one], &[]).expect(0);
+    assert!(names.iter().all(|name| table.step(name).0 == "done"));
+    table.night(&[&one], &["--long-haul"]).expect(0);
+    let summary = table.summary();
+    assert_eq!(summary["long_haul"]["exit_reason"], "top packet confidence is high");
+    for name in names {
+        let (status, why) = table.step(name);
+        assert_eq!(status, "skipped", "{name}: {why}");
+        assert!(why.contains("confidence is high after corroboration"), "{name}: {why}");
+    }
+    has_no_pending(&summary);
+    assert!(summary.get("council").is_none() && table.cassette().is_empty(), "{summary:#}");
+    assert_eq!(summary["yield"]["council_completed_count"], 0);
 }
 
 /// With a brief on a goal there is no need of another.
@@ -253,6 +318,7 @@ fn a_probe_that_fails_is_said_and_the_night_goes_on() {
     }
 }
 
+// proves: RUN-03
 #[test]
 fn it_ends_with_the_time_of_the_night() {
     let night = night(&[OUTAGE, LEASES]);
@@ -294,7 +360,7 @@ fn check_yield(night: &Night, before: (u64, &str)) {
         "packet_count_after": packets.len(),
         "queue_backed_count": count(&is_queued),
         "queue_backed_won": is_queued(first),
-        "synthetic_count": count(&|packet| packet["source"] == "synthesized"),
+        "synthetic_count": count(&|packet| !is_queued(packet)),
         "bead_sync_count": count(&|packet| packet["bead_id"].is_string()),
         "top_packet_confidence_before": before.1,
         "top_packet_confidence_after": first["confidence"],

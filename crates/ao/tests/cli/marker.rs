@@ -19,7 +19,7 @@ fn decided(repo: &TestRepo) -> (String, Value) {
     (name, marker)
 }
 
-// proves: LOOP-20
+// proves: LOOP-04, LOOP-20
 #[test]
 fn a_decided_commit_is_finished_by_the_next_start() {
     let repo = TestRepo::new();
@@ -112,6 +112,25 @@ fn a_doubtful_marker_stops_the_run_and_nothing_is_touched() {
     settle(&repo, "COMMIT-MARKER.x");
 }
 
+/// The marker with another path in it, and the checksum that belongs to that.
+fn forged(marker: &Value, path: &str) -> String {
+    let mut forged = marker.clone();
+    let slot = &mut forged["slots"][0];
+    let staged = slot["staged"].as_str().unwrap();
+    let staged = staged.strip_suffix(slot["live"].as_str().unwrap()).unwrap();
+    slot["staged"] = format!("{staged}{path}").into();
+    slot["live"] = path.into();
+    assert_eq!(marker["checksum"], checksum(marker), "this is how it is made");
+    forged["checksum"] = checksum(&forged).into();
+    forged.to_string()
+}
+
+fn checksum(marker: &Value) -> String {
+    let mut bare = marker.clone();
+    bare["checksum"] = "".into();
+    blake3::hash(format!("{bare}\n").as_bytes()).to_hex().to_string()
+}
+
 // proves: LOOP-23
 #[test]
 fn a_marker_of_ours_that_was_changed_is_not_followed() {
@@ -123,9 +142,15 @@ fn a_marker_of_ours_that_was_changed_is_not_followed() {
     outside["slots"][0]["live"] = "../outside".into();
     let mut elsewhere = marker.clone();
     elsewhere["slots"][0]["live"] = "research".into();
+    let mut later = marker.clone();
+    later["started_at"] = "2026-04-01T00:00:00Z".into();
     for changed in [
         outside.to_string(),
         elsewhere.to_string(),
+        later.to_string(),
+        // By somebody who knows the form, so that only the path is wrong.
+        forged(&marker, "research"),
+        forged(&marker, "rpi/other.txt"),
         whole.replace("cut", "cot"),
         whole[..whole.len() - 9].to_owned(),
     ] {
@@ -148,6 +173,7 @@ fn a_marker_of_ours_that_was_changed_is_not_followed() {
     repo.run(&["tree", "verify"]).expect(0);
 }
 
+// proves: LOOP-20
 #[test]
 fn leftover_staging_without_a_marker_is_removed() {
     let repo = TestRepo::new();

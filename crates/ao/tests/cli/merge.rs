@@ -24,7 +24,7 @@ fn defrag(repo: &TestRepo) -> serde_json::Value {
     repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json()
 }
 
-// proves: LOOP-08
+// proves: LOOP-08, LOOP-25
 #[test]
 fn the_survivor_stays_as_it_is_and_takes_over_what_only_the_other_has() {
     let repo = empty();
@@ -69,6 +69,7 @@ fn words(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect()
 }
 
+// proves: LOOP-25
 #[test]
 fn no_word_no_number_and_no_reward_is_lost_and_the_merge_stays_short() {
     for seed in 0..25 {

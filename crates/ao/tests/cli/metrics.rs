@@ -124,6 +124,55 @@ fn what_is_not_known_is_not_zero() {
     assert_eq!((&report["delta"], &report["as_of"]), (&Value::Null, &Value::Null));
 }
 
+/// Puts something where the log belongs that is no file.
+fn block(repo: &TestRepo, how: &str) {
+    let log = repo.agents().join("ao/citations.jsonl");
+    fs::create_dir_all(repo.agents().join("ao")).unwrap();
+    match how {
+        "folder" => fs::create_dir(log).unwrap(),
+        "link" => std::os::unix::fs::symlink(repo.root().join("elsewhere"), log).unwrap(),
+        _ => {
+            let file = fs::File::create(log).unwrap();
+            file.set_len(513 * 1024 * 1024).unwrap();
+        }
+    }
+}
+
+// proves: RUN-07
+#[test]
+fn a_citation_log_that_cannot_be_read_is_not_one_that_is_missing() {
+    let cited = ["sigma", "rho", "escape_velocity", "loop_dominance"];
+    for how in ["folder", "link", "large"] {
+        let repo = empty();
+        learning(&repo, "a", "2026-07-20");
+        block(&repo, how);
+        let report = health(&repo, &[]);
+        for name in cited {
+            let why = report["absent"][name].as_str().unwrap();
+            let is_said = ["the citation log cannot be read: ", "the citation log is larger than "]
+                .iter()
+                .any(|start| why.starts_with(start));
+            assert!(is_said, "{how}, {name}: {why}");
+        }
+        // The bench asks without what was asked before, and says so.
+        let ran = repo.run(&["--json", "retrieval-bench", "--live"]).expect(0);
+        let why = ran.json()["citation_log_unread"].as_str().unwrap_or_default().to_owned();
+        assert!(why.starts_with("the citation log "), "{how}: {ran}");
+        assert!(ran.stderr.contains(&why), "{ran}");
+        // So does the report of a night.
+        repo.run(&["overnight", "start", "--no-keep-awake", "--max-iterations", "1"]).expect(0);
+        let text = fs::read_to_string(repo.state("latest/summary.md")).unwrap();
+        assert!(text.contains("not known: the citation log "), "{text}");
+        assert!(text.contains("without past questions: the citation log "), "{text}");
+        assert!(!text.contains("there is no citation log"), "{text}");
+    }
+    // One that is not there is only that.
+    let repo = empty();
+    learning(&repo, "a", "2026-07-20");
+    let bench = repo.run(&["--json", "retrieval-bench", "--live"]).expect(0).json();
+    assert_eq!(bench.get("citation_log_unread"), None);
+}
+
 // pitfall 15
 #[test]
 fn the_corpus_says_what_day_it_is() {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -224,6 +227,48 @@ impl Night {
             }
         }
         files
+    }
+}
+
+/// A learning of this day.
+pub(crate) fn dated(number: usize, date: Date) -> String {
+    let text = learning(number);
+    let (before, rest) = text.split_once("date: 2026-03-").unwrap();
+    format!("{before}date: {date}{}", &rest[2..])
+}
+
+/// A clock that shows noon of a day to come: no run that goes by it runs over midnight.
+pub(crate) struct Noon {
+    file: PathBuf,
+    first: Date,
+}
+
+impl Noon {
+    /// Tomorrow's, as a file in this folder says.
+    pub(crate) fn new(folder: &Path) -> Self {
+        let first = Timestamp::now().to_zoned(TimeZone::UTC).date().tomorrow().unwrap();
+        let noon = Self { file: folder.join("clock"), first };
+        noon.set(0);
+        noon
+    }
+
+    /// So many days after the first.
+    pub(crate) fn day(&self, days: i32) -> Date {
+        self.first.checked_add(days.days()).unwrap()
+    }
+
+    pub(crate) fn set(&self, days: i32) {
+        let noon = self.day(days).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp();
+        let ahead = noon.duration_since(Timestamp::now()).as_secs();
+        fs::write(&self.file, ahead.to_string()).unwrap();
+    }
+
+    pub(crate) fn command<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("AO_CLOCK", &self.file)
+    }
+
+    pub(crate) fn run(&self, mut command: Command) -> Ran {
+        ran(self.command(&mut command).spawn().unwrap())
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::night::Night;
 
-// proves: RUN-01, RUN-02, RUN-03
+// proves: RUN-01, RUN-03
 #[test]
 fn run_is_start_flag_for_flag() {
     let night = Night::with(3);
@@ -82,6 +82,47 @@ fn run_is_start_flag_for_flag() {
         &["--warn-only=maybe"],
     ] {
         night.run(bad).expect(2);
+    }
+}
+
+// proves: RUN-02
+#[test]
+fn each_flag_of_a_run_counts() {
+    let night = Night::with(3);
+    let elsewhere = night.aside.path().join("elsewhere");
+    let told = |words: &[&str]| {
+        let start = ["--json", "--dry-run", "overnight", "start", "--output-dir"];
+        let start = [&start[..], &[elsewhere.to_str().unwrap()], words].concat();
+        night.repo.run(&start).expect(0).json()["summary"].clone()
+    };
+    for (text, budget) in
+        [("8h", "8h0m0s"), ("90m", "1h30m0s"), ("1h30m", "1h30m0s"), ("45s", "45s")]
+    {
+        let summary = told(&["--run-timeout", text]);
+        assert_eq!(summary["runtime"]["effective_timeout"], budget, "{text}");
+    }
+    let summary =
+        told(&["--goal", "calm", "--runner", "one", "--runner", "two", "--creative-lane"]);
+    assert_eq!(summary["goal"], "calm");
+    assert_eq!(summary["output_dir"], elsewhere.to_str().unwrap());
+    assert!(elsewhere.join("summary.md").is_file() && !night.repo.exists("overnight/latest"));
+    let steps = summary["steps"].to_string();
+    assert!(steps.contains("council-one") && steps.contains("council-two"), "{steps}");
+    let packet = crate::night::json_of(&elsewhere.join("council/packet.json"));
+    assert_eq!(packet["creative_lane"], true);
+    told(&["--runner", "one"]);
+    let packet = crate::night::json_of(&elsewhere.join("council/packet.json"));
+    assert_eq!(packet["creative_lane"], false);
+    // Of the two the last one counts, and each is stronger than the configuration.
+    for (said, flags, is_kept) in [
+        ("false", &["--keep-awake"][..], true),
+        ("true", &["--no-keep-awake"], false),
+        ("true", &["--keep-awake", "--no-keep-awake"], false),
+        ("false", &["--no-keep-awake", "--keep-awake"], true),
+    ] {
+        night.configure(&format!("dream:\n  keep_awake: {said}\n"));
+        night.repo.run(&[&["overnight", "start"], flags].concat()).expect(0);
+        assert_eq!(night.summary()["runtime"]["keep_awake"], is_kept, "{said} {flags:?}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! What ends a night early, what is let through with a warning, and what the report says of both.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::night::{A_ROUND, Night, learning, statuses, step};
-use crate::repo::contents;
+use crate::repo::{contents, wait_until};
 
 /// What is in the corpus, without the work queue that the report's packets go to.
 fn corpus(night: &Night) -> std::collections::BTreeMap<String, String> {
@@ -18,7 +20,7 @@ fn rescues(night: &Night) -> Value {
         .clone()
 }
 
-// proves: LOOP-11, LOOP-14, RUN-43
+// proves: LOOP-11, LOOP-14, RUN-43, REP-08
 #[test]
 fn a_plateau_halts_a_strict_night_and_is_rolled_back() {
     let night = Night::with(30);
@@ -37,7 +39,19 @@ fn a_plateau_halts_a_strict_night_and_is_rolled_back() {
     let wide = Night::with(30);
     wide.harvest_rounds(4);
     wide.run(&["--warn-only=false", "--plateau-epsilon", "1", "--plateau-window", "3"]).expect(0);
-    assert_eq!(statuses(&wide.summary()), ["done", "done", "halted-on-regression-pre-commit"]);
+    let summary = wide.summary();
+    assert_eq!(statuses(&summary), ["done", "done", "halted-on-regression-pre-commit"]);
+    // From before the first to after the last that was kept, whatever lies between.
+    let at = |nth: usize, when: &str, metric: &str| {
+        summary["iterations"][nth][when][metric].as_f64().unwrap()
+    };
+    let moved = summary["fitness_delta"].as_object().unwrap();
+    for (metric, delta) in moved {
+        let whole = at(1, "fitness_after", metric) - at(0, "fitness_before", metric);
+        assert!((delta.as_f64().unwrap() - whole).abs() < 1e-5, "{metric}: {delta}");
+    }
+    let first = |metric: &String| at(0, "fitness_after", metric) - at(0, "fitness_before", metric);
+    assert!(moved.keys().any(|metric| first(metric).abs() > 1e-3), "{summary:#}");
 }
 
 // proves: LOOP-11
@@ -61,7 +75,48 @@ fn a_plateau_in_warn_only_mode_spends_rescues_and_then_halts() {
     assert!(first.contains("iteration 2"), "{first}");
 }
 
-// proves: LOOP-12, RUN-43, RUN-03
+fn deltas(summary: &Value) -> Vec<f64> {
+    let all = summary["iterations"].as_array().unwrap().iter();
+    all.map(|one| one["fitness_delta"].as_f64().unwrap()).collect()
+}
+
+// proves: LOOP-11
+#[test]
+fn small_moves_are_a_plateau_only_in_a_row() {
+    let night = Night::with(30);
+    night.harvest_rounds(4);
+    night.run(&["--warn-only=false", "--plateau-epsilon", "0.01"]).expect(0);
+    let summary = night.summary();
+    let deltas = deltas(&summary);
+    assert!(deltas[0] > 0.01 && deltas[1..].iter().all(|delta| delta.abs() < 0.01), "{deltas:?}");
+    assert_eq!(statuses(&summary), ["done", "done", "halted-on-regression-pre-commit"]);
+}
+
+// proves: LOOP-11, LOOP-26
+#[test]
+fn moves_downwards_are_no_plateau_either() {
+    let night = Night::with(86);
+    for number in 86..100 {
+        let text = learning(number).replacen("---\n", "---\nmaturity: established\n", 1);
+        night.repo.write(&format!("learnings/2026-03-01-case-{number}.md"), &text);
+    }
+    // Each round makes the corpus a little less mature, and none by more than its floor.
+    night.harvest_from(2 * A_ROUND, |number| {
+        let old = learning(1000 + number).replacen("date: 2026-03", "date: 2026-02", 1);
+        (format!("learnings/2026-02-03-theirs-{number}.md"), old)
+    });
+    night.run(&["--warn-only=false", "--plateau-epsilon", "0.00001"]).expect(0);
+    let summary = night.summary();
+    let deltas = deltas(&summary);
+    assert!(deltas[..2].iter().all(|delta| *delta < -0.00001), "{deltas:?}");
+    // By more than the floor of another metric, and by less than its own.
+    let maturity = |when: &str| summary["iterations"][0][when]["maturity"].as_f64().unwrap();
+    let drop = maturity("fitness_before") - maturity("fitness_after");
+    assert!((0.02..0.05).contains(&drop), "{drop}");
+    assert_eq!(statuses(&summary), ["done", "done", "done"]);
+}
+
+// proves: LOOP-12, RUN-43, RUN-03, REP-08
 #[test]
 fn a_regression_halts_a_strict_night_before_anybody_sees_it() {
     let night = Night::with(30);
@@ -93,7 +148,7 @@ fn a_regression_halts_a_strict_night_before_anybody_sees_it() {
     );
 }
 
-// proves: LOOP-12, RUN-03
+// proves: LOOP-12, RUN-03, REP-08
 #[test]
 fn a_regression_is_let_through_three_times_and_no_more() {
     let night = Night::with(30);
@@ -105,6 +160,9 @@ fn a_regression_is_let_through_three_times_and_no_more() {
         assert_eq!(rescues(&night), 2 - nights);
         assert_eq!(summary["warn_only_budget_initial"], 3);
         assert_eq!(summary["warn_only_remaining"], 2 - nights);
+        // It went on: there is no reason for a halt.
+        assert!(summary.get("regression_reason").is_none(), "{summary:#}");
+        assert!(summary.get("plateau_reason").is_none(), "{summary:#}");
         let first: String = night.markdown().lines().take(8).collect::<Vec<_>>().join("\n");
         assert!(first.contains("The gate did not enforce"), "{first}");
         assert!(first.contains("Let through: iteration 1: freshness dropped"), "{first}");
@@ -124,7 +182,7 @@ fn a_regression_is_let_through_three_times_and_no_more() {
     assert_eq!(statuses(&night.summary()), ["done"]);
 }
 
-// proves: LOOP-29, LOOP-14
+// proves: LOOP-29, LOOP-14, REP-12
 #[test]
 fn each_stage_that_fails_has_its_own_status_and_leaves_the_tree() {
     for (fault, status, code) in [
@@ -164,7 +222,31 @@ fn three_measures_that_fail_in_a_row_end_the_loop() {
     assert_eq!(night.summary().get("measure_failure_halt"), None);
 }
 
-// proves: RUN-20, RUN-24
+/// What others keep from its commit three times in a row is not tried for ever.
+#[test]
+fn somebody_who_changes_a_file_before_every_commit_ends_the_loop() {
+    let night = Night::with_copies();
+    let go = night.aside.path().join("go");
+    let here = go.with_extension("commit");
+    let mut command = night.command(&["--run-timeout", "10m"]);
+    command.env("AO_NIGHT_FAULT", "each-commit").env("AO_NIGHT_GO", &go);
+    let child = command.spawn().unwrap();
+    for nth in 1..=3 {
+        wait_until("it is about to commit", || here.exists());
+        fs::remove_file(&here).unwrap();
+        let seen = format!("---\nseen: {nth}\n");
+        let copy = learning(1).replacen("---\n", &seen, 1);
+        night.repo.write("learnings/2026-03-02-copy.md", &copy);
+        fs::write(&go, "").unwrap();
+    }
+    crate::night::ran(child).expect(0);
+    let summary = night.summary();
+    assert_eq!(statuses(&summary), ["rolled-back-pre-commit"; 3], "{summary:#}");
+    let degraded = summary["degraded"].to_string();
+    assert!(degraded.contains("others kept changing the files"), "{degraded}");
+}
+
+// proves: RUN-20, RUN-24, RUN-43
 // pitfall 19: a failed run's report says all steps pending, no reason, weather "steady".
 #[test]
 fn a_hard_step_that_fails_ends_the_run_with_a_report() {
@@ -222,6 +304,9 @@ fn a_soft_step_that_fails_loses_nothing_of_the_rest() {
             assert_eq!(step(&summary, other), "done", "{fault}");
         }
         assert!(summary["dreamscape"].is_object(), "{fault}");
+        // There is no `bd` here.
+        assert_eq!(step(&summary, "bead-sync"), "soft-fail", "{fault}");
+        assert!(degraded.contains(&"bead-sync".into()), "{fault}: {degraded:?}");
         assert!(night.markdown().contains("## Degraded"), "{fault}");
     }
     let night = Night::with_copies();
@@ -253,7 +338,7 @@ fn one_finding_and_a_promotion_are_no_regression() {
     assert!(one > 0.0 && one < 0.1, "{one}");
 }
 
-// proves: LOOP-18
+// proves: LOOP-18, RUN-03
 #[test]
 fn the_checkpoints_of_a_run_are_counted_together() {
     let night = Night::with(3);

@@ -85,14 +85,14 @@ fn a_status_that_nobody_knows_is_refused_and_nothing_is_overwritten() {
         &night,
         &[
             json!({ "index": 1, "status": "done" }),
-            json!({ "index": 2, "status": "rolled-back" }),
+            json!({ "index": 2, "status": "rolled-sideways" }),
             json!({ "index": 3, "status": "done" }),
         ],
     );
     let before = night.all_files();
     let refused = night.run(&["--resume"]).expect(6);
     assert!(
-        refused.stderr.contains("iter-2.json") && refused.stderr.contains("rolled-back"),
+        refused.stderr.contains("iter-2.json") && refused.stderr.contains("rolled-sideways"),
         "{refused}"
     );
     let mut after = night.all_files();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::night::{Night, json_of, statuses, step};
+use crate::night::{Night, json_of, learning, statuses, step};
 use crate::repo::contents;
 
 // proves: LOOP-01, LOOP-02, LOOP-03
@@ -13,7 +13,10 @@ fn the_stages_follow_one_another_and_nothing_is_written_before_the_last() {
         [("ingest", "ingest"), ("reduce", "reduce"), ("measure", "measure"), ("commit", "commit")]
     {
         let night = Night::with_copies();
-        let before = night.repo.tree();
+        // A copy that says less of where it comes from: with it the corpus measures otherwise.
+        let copy = learning(1).replacen("source_session: s-1\n", "", 1);
+        night.repo.write("learnings/2026-03-02-copy.md", &copy);
+        let (before, folders) = (night.repo.tree(), night.repo.folders());
         let held = night.held_at(place, &[]);
         // Later than its last word by no more than a tick.
         crate::repo::wait_until("the stage is told", || {
@@ -21,12 +24,17 @@ fn the_stages_follow_one_another_and_nothing_is_written_before_the_last() {
             now["run"]["stage"] == stage && now["run"]["iteration"] == 1
         });
         assert_eq!(night.repo.tree(), before, "{place}");
+        assert_eq!(night.repo.folders(), folders, "{place}");
         held.go_on().expect(0);
         assert!(!night.repo.exists("learnings/2026-03-02-copy.md"));
         let first = &night.summary()["iterations"][0];
-        // What was measured before the commit is what is there after it.
-        let health = json_of(&night.latest("metrics-health.json"));
-        assert_eq!(first["fitness_after"]["composite"], health["fitness"]["composite"]);
+        // What was measured before the commit is what is there after it, to a command that reads the tree anew. It
+        // asks other questions, so retrieval is left out.
+        let health = night.repo.run(&["--json", "metrics", "health"]).expect(0).json();
+        for metric in ["uniqueness", "provenance", "freshness", "maturity", "findings"] {
+            let live = &health["fitness"]["metrics"][metric];
+            assert_eq!(&first["fitness_after"][metric], live, "{place}: {metric}");
+        }
         assert_ne!(first["fitness_after"]["uniqueness"], first["fitness_before"]["uniqueness"]);
         // The checkpoint of its entry is what an undo goes back to.
         night.repo.run(&["tree", "undo", first["id"].as_str().unwrap()]).expect(0);
@@ -136,9 +144,16 @@ fn the_summary_has_every_field_of_the_contract() {
     }
     assert!(!summary["next_action"].as_str().unwrap().is_empty());
     let first = &summary["iterations"][0];
-    for key in ["id", "started_at", "finished_at", "duration", "status"] {
-        assert!(first[key].is_string(), "{key}");
+    for (index, iteration) in (1..).zip(summary["iterations"].as_array().unwrap()) {
+        assert_eq!(iteration["index"], index);
+        for key in ["id", "started_at", "finished_at", "duration", "status"] {
+            assert!(iteration[key].is_string(), "{key}");
+        }
+        assert!(iteration["fitness_delta"].is_number() && iteration["degraded"].is_array());
+        // It is there where something went wrong, and nowhere else.
+        assert!(iteration.get("error").is_none(), "{iteration:#}");
     }
+    assert_eq!(statuses(&summary), ["done", "done"]);
     for key in ["ingest", "reduce", "measure", "fitness_before", "fitness_after"] {
         assert!(!first[key].as_object().unwrap().is_empty(), "{key}");
     }
@@ -157,6 +172,37 @@ fn the_summary_has_every_field_of_the_contract() {
     assert!(summary.get("plateau_reason").is_none() && summary.get("regression_reason").is_none());
 }
 
+/// The two documents that a report names are there, each about its own subject.
+#[track_caller]
+fn names_its_documents(runtime: &serde_json::Value) {
+    let docs = ["process_contract_doc", "report_contract_doc"].map(|key| {
+        let doc = runtime[key].as_str().unwrap();
+        fs::read_to_string(doc).unwrap_or_else(|error| panic!("{key}, {doc}: {error}"))
+    });
+    assert!(docs.iter().all(|doc| doc.starts_with("# ")) && docs[0] != docs[1]);
+}
+
+/// A dry run leaves nothing in the repository, and what its report names is there all the same.
+// proves: REP-04
+#[test]
+fn the_documents_of_a_dry_run_are_real() {
+    let night = Night::with_copies();
+    let elsewhere = night.aside.path().join("dry");
+    let before = night.all_files();
+    let folder = elsewhere.to_str().unwrap();
+    let dry = ["--json", "--dry-run", "overnight", "start", "--output-dir", folder];
+    night.repo.run(&dry).expect(0);
+    assert_eq!(night.all_files(), before);
+    names_its_documents(&json_of(&elsewhere.join("summary.json"))["runtime"]);
+    // They go with the report when the next run takes the folder.
+    let first = json_of(&elsewhere.join("summary.json"));
+    night.repo.run(&dry).expect(0);
+    let moved = elsewhere.join(first["run_id"].as_str().unwrap());
+    let runtime = json_of(&moved.join("summary.json"))["runtime"].clone();
+    names_its_documents(&runtime);
+    assert!(runtime["report_contract_doc"].as_str().unwrap().starts_with(moved.to_str().unwrap()));
+}
+
 // proves: REP-04, RUN-14
 #[test]
 fn the_summary_says_how_the_run_was_run() {
@@ -171,11 +217,11 @@ fn the_summary_says_how_the_run_was_run() {
         (&runtime["requested_timeout"], &runtime["effective_timeout"]),
         (&"1h30m0s".into(), &"1h30m0s".into())
     );
-    assert!(runtime["lock_path"].as_str().unwrap().ends_with(".agents/overnight/run.lock"));
-    for key in ["process_contract_doc", "report_contract_doc"] {
-        let doc = fs::read_to_string(runtime[key].as_str().unwrap()).unwrap();
-        assert!(doc.starts_with("# "), "{key}");
+    for (key, path) in [("lock_path", "run.lock"), ("log_path", "latest/overnight.log")] {
+        let path = night.repo.state(path).canonicalize().unwrap();
+        assert_eq!(runtime[key].as_str(), path.to_str(), "{key}");
     }
+    names_its_documents(&runtime);
     // Eight hours unless something else is said.
     night.run(&[]).expect(0);
     assert_eq!(night.summary()["runtime"]["effective_timeout"], "8h0m0s");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::repo::TestRepo;
+use crate::repo::{Ran, TestRepo, in_shell};
 
 fn lesson(topic: &str, nth: usize) -> String {
     format!(
@@ -82,6 +82,9 @@ fn every_view_reads_the_summary() {
     let before = repo.run(&["overnight", "report", "--format", "md"]).expect(0).stdout;
     summary["next_action"] = "Water the plants on floor 7".into();
     repo.write("overnight/latest/summary.json", &summary.to_string());
+    let first = summary["morning_packets"][0]["title"].as_str().unwrap().to_owned();
+    let packets = summary["morning_packets"].as_array().unwrap();
+    let named = packets.iter().map(|packet| packet["artifact_path"].as_str().unwrap());
     let others = [
         "summary.md",
         "close-loop.json",
@@ -96,6 +99,7 @@ fn every_view_reads_the_summary() {
             let shown = repo.run(&["overnight", "report", "--format", format]).expect(0).stdout;
             assert!(shown.contains("Water the plants on floor 7"), "{format}: {shown}");
             assert!(!shown.contains("Paint the fence"), "{format}: {shown}");
+            assert!(shown.contains(&first), "{format}: {shown}");
             shown
         })
     };
@@ -103,6 +107,11 @@ fn every_view_reads_the_summary() {
     for name in others {
         let told = r#"{"next_action":"Paint the fence","status":"failed"}"#;
         repo.write(&format!("overnight/latest/{name}"), told);
+    }
+    // What another reader would believe: packets that are whole, and say something else.
+    for path in named {
+        let packet = fs::read_to_string(path).unwrap();
+        fs::write(path, packet.replace(&first, "Paint the fence")).unwrap();
     }
     assert_eq!(views(), as_they_were);
     for name in others {
@@ -112,6 +121,21 @@ fn every_view_reads_the_summary() {
     let after = repo.run(&["overnight", "report", "--format", "md"]).expect(0).stdout;
     let told = |report: &str| report.lines().filter(|line| !line.contains("plants")).count();
     assert!(told(&before).abs_diff(told(&after)) <= 1, "{after}");
+}
+
+/// `summary.md` says of a run what every other view says of it.
+// proves: REP-01
+#[test]
+fn the_text_is_the_summary_for_people() {
+    let (repo, summary) = slept(&[("network", 4)]);
+    assert!(!summary["recommended"].as_array().unwrap().is_empty());
+    // Only a reader makes the checks of the packets again.
+    let is_check = |line: &&str| line.contains("hecked again");
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !is_check(line)).map(str::to_owned).collect()
+    };
+    let shown = repo.run(&["overnight", "report", "--format", "md"]).expect(0).stdout;
+    assert_eq!(lines(&repo.read("overnight/latest/summary.md")), lines(&shown));
 }
 
 /// Each step has its name and how it ended, and beside these only what the contract knows.
@@ -135,4 +159,53 @@ fn a_step_has_a_name_and_a_status() {
             assert!(std::path::Path::new(artifact).is_file(), "{step}");
         }
     }
+}
+
+/// A command of a step does the same by hand, whatever the goal says; a step that could not write its
+/// file names none.
+// proves: REP-05
+#[test]
+fn the_commands_of_steps_run_as_they_stand() {
+    let repo = TestRepo::new();
+    let goal = "it's \"calm\"; $(touch pwned) `touch pwned` # all night";
+    let start = ["overnight", "start", "--no-keep-awake", "--goal", goal];
+    let mut night = repo.command(&start);
+    night.env("AO_NIGHT_FAULT", "write-defrag-preview");
+    Ran::of(night.output().unwrap()).expect(0);
+    let summary: Value = serde_json::from_str(&repo.read("overnight/latest/summary.json")).unwrap();
+    let mut commands = 0;
+    for step in summary["steps"].as_array().unwrap() {
+        if let Some(artifact) = step["artifact"].as_str() {
+            assert!(std::path::Path::new(artifact).is_file(), "{step}");
+        }
+        let Some(command) = step["command"].as_str() else { continue };
+        let ran = in_shell(&repo, command).expect(0);
+        // Each prints what the step found, as JSON.
+        assert!(ran.json().is_object(), "{command}: {ran}");
+        commands += 1;
+    }
+    assert_eq!(commands, 5, "{summary:#}");
+    assert!(!repo.root().join("pwned").exists());
+}
+
+/// Topics that differ in nothing but their days have another ground.
+// proves: REP-14
+#[test]
+fn what_is_old_is_drawn_as_bare() {
+    let repo = TestRepo::new();
+    for nth in 0..6 {
+        let old = lesson("storage", nth).replacen("2026-04", "2025-01", 1);
+        repo.write(&format!("learnings/2025-01-01-storage-{nth}.md"), &old);
+        repo.write(&format!("learnings/2026-04-01-network-{nth}.md"), &lesson("network", nth));
+    }
+    repo.run(&["overnight", "start", "--no-keep-awake"]).expect(0);
+    let summary: Value = serde_json::from_str(&repo.read("overnight/latest/summary.json")).unwrap();
+    let report = repo.run(&["overnight", "report"]).expect(0).stdout;
+    for (name, ground, fresh) in [("storage", "░", 0.0), ("network", "▓", 1.0)] {
+        assert_eq!(topic(&summary, name)["freshness"].as_f64(), Some(fresh), "{summary:#}");
+        let row = rows(&report, name).pop().unwrap_or_else(|| panic!("{report}"));
+        assert!(row.starts_with(ground), "{row}");
+    }
+    let mountains = report.lines().filter(|line| line.contains("░░░") && line.contains("▓▓▓"));
+    assert!(mountains.count() > 3, "{report}");
 }

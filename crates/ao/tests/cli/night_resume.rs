@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::night::{A_ROUND, Night, json_of, statuses, step};
 use crate::repo::{contents, wait_until};
 
-// proves: RUN-24, RUN-16
+// proves: RUN-24, RUN-16, REP-03
 // pitfall 8: a run ended by a signal leaves no report.
 #[test]
 fn a_signal_ends_a_run_with_a_report() {
@@ -44,13 +44,17 @@ fn a_signal_ends_a_run_with_a_report() {
 // proves: RUN-24
 #[test]
 fn a_panic_ends_a_run_with_a_report() {
-    let night = Night::with_copies();
-    night.run_with("panic-measure", &[]).expect(1);
-    let summary = night.summary();
-    let reason = summary["failure_reason"].as_str().unwrap();
-    assert!(reason.contains("panicked") && reason.contains("in measure"), "{reason}");
-    assert_eq!(summary["status"], "failed");
-    assert!(night.markdown().contains("panicked"), "{}", night.markdown());
+    // While it thinks, and while it writes down what came of that.
+    for place in ["measure", "write-metrics-health"] {
+        let night = Night::with_copies();
+        night.run_with(&format!("panic-{place}"), &[]).expect(1);
+        let summary = night.summary();
+        let reason = summary["failure_reason"].as_str().unwrap();
+        let told = format!("in {place}");
+        assert!(reason.contains("panicked") && reason.contains(&told), "{reason}");
+        assert_eq!(summary["status"], "failed");
+        assert!(night.markdown().contains("panicked"), "{}", night.markdown());
+    }
 }
 
 // proves: RUN-15, RUN-16, RUN-17, LOOP-20
@@ -166,6 +170,37 @@ fn a_killed_run_is_gone_on_with_under_its_id() {
     assert!(again.stderr.contains("was finished"), "{again}");
     let other = night.run(&["--resume", "20200101T000000Z"]).expect(2);
     assert!(other.stderr.contains("no run 20200101T000000Z"), "{other}");
+}
+
+// proves: LOOP-13
+#[test]
+fn what_an_iteration_recorded_is_in_the_report_of_whoever_goes_on() {
+    let night = Night::with_copies();
+    // After the loop, before the report.
+    let held = night.held_at("knowledge-brief", &["--goal", "calm"]);
+    let planned = night.summary();
+    assert_eq!((&planned["status"], planned.get("iterations")), (&"planned".into(), None));
+    let run = planned["run_id"].as_str().unwrap();
+    let recorded =
+        [1, 2].map(|nth| json_of(&night.latest(&format!("{run}/iterations/iter-{nth}.json"))));
+    held.signal("KILL");
+    night.run(&["--resume"]).expect(0);
+    let summary = night.summary();
+    assert_eq!(summary["iterations"].as_array().unwrap()[..2], recorded, "{summary:#}");
+}
+
+// proves: LOOP-17
+#[test]
+fn iterations_before_the_kill_count() {
+    let night = Night::with(10);
+    night.harvest_rounds(3);
+    let held = night.held_at("verify", &["--max-iterations", "2"]);
+    held.signal("KILL");
+    let more = ["--resume", "--max-iterations", "2", "--plateau-epsilon", "0.000001"];
+    night.run(&more).expect(0);
+    assert_eq!(statuses(&night.summary()), ["done", "done"]);
+    let taken = night.repo.tree().keys().filter(|path| path.contains("-theirs-")).count();
+    assert_eq!(taken, 2 * A_ROUND);
 }
 
 // proves: RUN-41

@@ -4,13 +4,15 @@
 use std::fs::File;
 use std::time::Duration;
 
-use crate::night::{Night, ran, statuses, step, timed};
+use serde_json::Value;
+
+use crate::night::{A_ROUND, Night, ran, statuses, step, timed};
 use crate::repo::contents;
 
 /// The limit of these runs, and how much later they are over at the latest, on a machine that has
 /// other things to do.
-const LIMIT: &str = "2s";
-const OVER_AFTER: Duration = Duration::from_secs(12);
+const LIMIT: &str = "5s";
+const OVER_AFTER: Duration = Duration::from_secs(45);
 
 // proves: LOOP-30, RUN-14
 // pitfall 7: the limit is looked at only between stages, and `--run-timeout 1s` runs for 14 s.
@@ -27,7 +29,7 @@ fn time_that_ends_inside_a_stage_ends_it() {
         assert_eq!(statuses(&summary), ["rolled-back-pre-commit"], "{place}: {done}");
         assert_eq!(summary["status"], "failed");
         assert_eq!(summary["budget_exhausted"], true);
-        assert_eq!(summary["runtime"]["effective_timeout"], "2s");
+        assert_eq!(summary["runtime"]["effective_timeout"], LIMIT);
         let reason = summary["failure_reason"].as_str().unwrap();
         assert!(reason.contains("before an iteration was finished"), "{reason}");
         let mut after = night.repo.tree();
@@ -56,6 +58,28 @@ fn after_a_finished_iteration_the_night_is_done_when_the_time_ends() {
     assert!(summary["fitness_delta"].is_object());
     let steps = summary["steps"].as_array().unwrap();
     assert!(steps.iter().all(|step| step["status"] != "pending"), "{steps:#?}");
+}
+
+// proves: LOOP-10, LOOP-30
+#[test]
+fn an_iteration_that_the_time_cuts_off_leaves_the_one_before_it_done() {
+    let night = Night::with(10);
+    night.harvest_rounds(2);
+    let held = night.held_at("verify", &["--run-timeout", "20s"]);
+    // From now on a reader keeps every commit waiting, longer than the run has time.
+    let reader = File::open(night.repo.state("commit.lock")).unwrap();
+    reader.lock_shared().unwrap();
+    held.go_on().expect(0);
+    let summary = night.summary();
+    assert_eq!(statuses(&summary), ["done", "rolled-back-pre-commit"]);
+    assert_eq!((&summary["status"], &summary["budget_exhausted"]), (&"done".into(), &true.into()));
+    let taken = night.repo.tree().keys().filter(|path| path.contains("-theirs-")).count();
+    assert_eq!(taken, A_ROUND);
+    // Four of the twenty seconds were left to the steps.
+    let at = |told: &Value| told.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let cut_off = at(&summary["iterations"][1]["finished_at"]);
+    let spent = cut_off.duration_since(at(&summary["started_at"]));
+    assert!(spent.as_secs() < 20, "{spent}");
 }
 
 // proves: LOOP-30

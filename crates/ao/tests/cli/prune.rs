@@ -25,6 +25,7 @@ fn pruned(repo: &TestRepo, more: &[&str]) -> Vec<String> {
 }
 
 // pitfall 12
+// proves: LOOP-25
 #[test]
 fn a_finding_past_its_term_goes_unless_anything_refers_to_it() {
     let repo = empty();
@@ -47,18 +48,19 @@ fn a_finding_past_its_term_goes_unless_anything_refers_to_it() {
     repo.write("plans/p.txt", "[[f-2026-01-01-009]]\n");
     // A ledger records; it does not refer.
     repo.write("findings/registry.jsonl", "{\"id\":\"f-2026-01-01-001\"}\n");
-    assert_eq!(pruned(&repo, &[]), std::slice::from_ref(&old));
+    assert_eq!(pruned(&repo, &["--as-of", "2026-06-01"]), std::slice::from_ref(&old));
     assert_eq!(pruned(&repo, &["--as-of", "2026-01-31"]), Vec::<String>::new());
     assert_eq!(pruned(&repo, &["--as-of", "2026-06-20"]), [old.clone(), cited.clone()]);
     let before = contents(&repo.tree());
-    repo.run(&["defrag", "--prune", "--yes", "--grace", "0s"]).expect(0);
+    let prune = ["defrag", "--prune", "--yes", "--grace", "0s", "--as-of", "2026-06-01"];
+    repo.run(&prune).expect(0);
     let after = contents(&repo.tree());
     let gone: Vec<&String> = before.keys().filter(|path| !after.contains_key(*path)).collect();
     assert_eq!(gone, [&old]);
     for path in [&cited, &long, &pinned, &unsaid, &by_research, &by_log, &by_queue, &by_plan] {
         assert_eq!(after[path], before[path]);
     }
-    assert_eq!(pruned(&repo, &[]), Vec::<String>::new());
+    assert_eq!(pruned(&repo, &["--as-of", "2026-06-01"]), Vec::<String>::new());
     // Archived, not deleted.
     let archived = repo.everything().keys().any(|path| {
         path.starts_with("overnight/archive/") && path.ends_with("findings/f-2026-01-01-001.md")
@@ -66,15 +68,18 @@ fn a_finding_past_its_term_goes_unless_anything_refers_to_it() {
     assert!(archived, "{:?}", repo.everything().keys());
 }
 
-// pitfall 15
 #[test]
-fn ages_are_measured_against_the_corpus_and_not_the_clock() {
+fn terms_end_by_the_day_and_not_by_the_corpus() {
     let repo = empty();
-    finding(&repo, 1, "ttl_days: 30\n");
-    // The finding's own day is the newest there is.
-    assert_eq!(pruned(&repo, &[]), Vec::<String>::new());
+    let old = finding(&repo, 1, "ttl_days: 30\n");
+    // Its own day is the newest there is, and a later one of another entry would make no difference.
+    assert_eq!(pruned(&repo, &[]), std::slice::from_ref(&old));
+    repo.write("learnings/2036-06-01-new.md", "# Of a day to come\n");
+    assert_eq!(pruned(&repo, &["--as-of", "2026-01-31"]), Vec::<String>::new());
+    assert_eq!(pruned(&repo, &["--as-of", "2026-02-01"]), [old]);
 }
 
+// proves: LOOP-25
 #[test]
 fn what_was_superseded_goes_with_its_whole_chain_and_its_names_lead_on() {
     let repo = empty();
@@ -118,6 +123,7 @@ fn what_was_superseded_goes_with_its_whole_chain_and_its_names_lead_on() {
     assert_eq!(again["status"], "nothing-to-do");
 }
 
+// proves: LOOP-25
 #[test]
 fn targets_that_go_back_and_forth_are_told_and_broken_lines_are_counted() {
     let repo = empty();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::night_queue::Queue;
 use crate::repo::{Ran, TestRepo};
 
 const VALUE: &str = "tr0ub4dor and/3";
@@ -200,6 +201,10 @@ fn no_secret_of_the_corpus_is_in_a_report() {
         );
         bed.repo.write(&format!("findings/f-2026-03-01-00{nth}.md"), &finding);
     }
+    bed.repo.write(
+        "findings/f-2026-03-02-001.md",
+        "---\nseverity: critical\n---\n# A \u{1b}[31mred\u{1b}[0m one\n\n\u{1b}]0;title\u{7}It is red.\n",
+    );
     // As a person may say it, too.
     let goal = format!("find {} and {VALUE}", secrets[3]);
     let ran = bed.run(&["overnight", "start", "--max-iterations", "2", "--goal", &goal]);
@@ -219,9 +224,38 @@ fn no_secret_of_the_corpus_is_in_a_report() {
             let part = part.to_lowercase().replace([' ', '/', '_'], "-");
             assert!(!text.contains(&part), "{part} in {text}");
         }
-        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(!has_escape(&text), "{text}");
     }
+    assert!(said.stdout.contains("Resolve: A") && said.stdout.contains("red"), "{said}");
 }
+
+/// As it is, or as JSON spells it.
+fn has_escape(text: &str) -> bool {
+    text.contains('\u{1b}') || text.contains("\\u001b")
+}
+
+/// What another program says of its failure is told, and neither its colours nor a key that it repeats.
+// proves: REP-18
+#[test]
+fn a_complaint_is_told_without_its_colours_and_keys() {
+    let queue = Queue::with("", &serde_json::json!([]));
+    let key = format!("ghp_{}", "1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op9Qr0St1Uv2Wx");
+    let said = format!("\\033[31mno access\\033[0m with {key} to it\\n");
+    queue.bd(&format!("#!/bin/sh\nprintf '{said}' >&2\nexit 3\n"));
+    let summary = queue.night().to_string();
+    let mut written = Vec::new();
+    files(&queue.cells.repo.state("latest"), &mut written);
+    let texts =
+        written.iter().map(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned());
+    let texts: Vec<String> = texts.chain([summary]).collect();
+    for text in &texts {
+        assert!(!text.contains(&key[8..]) && !has_escape(text), "{text}");
+    }
+    let told = texts.iter().filter(|text| text.contains("no access") && text.contains("REDACTED"));
+    // The answer, the summary, its text and the log.
+    assert_eq!(told.count(), 4, "{texts:#?}");
+}
+
 /// A value that a file has in two lines, or with a colour in its middle, is found however that is told.
 ///
 /// proves: SCO-08

@@ -28,7 +28,6 @@ fn tree(table: &Table) -> Tree {
     files(&table.path(".agents"))
 }
 
-// proves: RUN-39
 #[test]
 fn runners_are_played_back_and_not_asked() {
     let table = table();

@@ -1,6 +1,6 @@
 //! A repository to test in, and the binary at work in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Longer than anything here takes, so that a test that waits in vain ends.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 pub(crate) struct TestRepo {
     pub(crate) dir: TempDir,
@@ -174,6 +174,22 @@ impl TestRepo {
         tree
     }
 
+    /// All folders beneath `.agents/`, the door's own state left out.
+    pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut left = vec![self.agents()];
+        while let Some(folder) = left.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.symlink_metadata().unwrap().is_dir() && path != self.state("") {
+                    found.insert(path.clone());
+                    left.push(path);
+                }
+            }
+        }
+        found
+    }
+
     /// All files beneath `.agents/`.
     pub(crate) fn everything(&self) -> Tree {
         files(&self.agents())
@@ -200,6 +216,16 @@ impl TestRepo {
     }
 }
 
+/// Runs a command of a report as a person would: in a shell, in the repository, with `ao` on the way.
+pub(crate) fn in_shell(repo: &TestRepo, command: &str) -> Ran {
+    let bin = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ao"), bin.path().join("ao")).unwrap();
+    let mut shell = Command::new("sh");
+    shell.env_clear().env("HOME", repo.root()).current_dir(repo.root());
+    shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.path().display()));
+    Ran::of(shell.args(["-c", command]).stdin(Stdio::null()).output().unwrap())
+}
+
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let since = Instant::now();
     while !is_so() {
@@ -211,7 +237,7 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 /// A commit that waits for a reader.
 pub(crate) struct Stopped {
     pub(crate) child: Child,
-    reader: File,
+    pub(crate) reader: File,
 }
 
 impl Stopped {

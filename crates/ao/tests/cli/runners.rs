@@ -298,6 +298,7 @@ fn opencode_is_read_step_by_step() {
 }
 
 // A repository does not say where a secret goes, or what is started.
+// proves: RUN-39
 #[test]
 fn a_repository_chooses_among_runners_and_no_more() {
     let desk = Desk::new();
@@ -320,7 +321,34 @@ fn a_repository_chooses_among_runners_and_no_more() {
     for key in ["g.command", "g.endpoint", "g.auth", "mine.kind", "mine.command"] {
         assert!(ran.stderr.contains(&format!("runners.{key}")), "{ran}");
     }
-    desk.fails("mine", &[], "not-started", 2);
+    let failure = desk.fails("mine", &[], "not-started", 2);
+    // Whoever asks for it learns why there is none.
+    let said = |text: &str| {
+        for part in ["runners.mine.command", "refused", "~/.agentops/config.yaml"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    };
+    said(failure["message"].as_str().unwrap());
+    let listed = desk.home.ao(&["--json", "runners"]).expect(0).json();
+    let left_out = listed["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 5, "{listed:#}");
+    for line in left_out {
+        let line = line.as_str().unwrap();
+        assert!(line.contains("refused") && line.contains("runners."), "{line}");
+    }
+    let rows = listed["runners"].as_array().unwrap();
+    let mine = rows.iter().find(|row| row["name"] == "mine").unwrap();
+    said(mine["problem"].as_str().unwrap());
+    let shown = desk.home.ao(&["runners"]).expect(0).stdout;
+    assert_eq!(shown.matches("left out: ").count(), 5, "{shown}");
+    // A night that the repository wants it in says so in its report, and starts nothing.
+    let mut wanted = theirs;
+    wanted["dream"] = json!({ "runners": ["mine"] });
+    fs::write(desk.home.path("work/.agentops/config.yaml"), wanted.to_string()).unwrap();
+    let ran = desk.home.ao(&["--json", "overnight", "start", "--no-keep-awake"]).expect(0).json();
+    let steps = ran["summary"]["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["name"] == "council-mine").unwrap();
+    said(step["note"].as_str().unwrap());
     assert!(!mark.exists());
 }
 

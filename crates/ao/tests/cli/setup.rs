@@ -144,7 +144,7 @@ fn a_preview_shows_everything_and_changes_nothing() {
     }
 }
 
-// proves: RUN-08
+// proves: RUN-04, RUN-08
 #[test]
 fn the_rest_of_the_configuration_stays_byte_for_byte() {
     let before = "# Ours.\r\nundo: { days: 7 }   # a week\r\ndream:          # nights\r\n    # when\r\n    schedule_at:  '02:00'     # early\r\n    unknown_key: [a,  b]\r\n    runners: [ ollama ]\r\n\r\n# the end\r\nother: \"dream: x\"\r\n";
@@ -175,7 +175,7 @@ fn what_cannot_be_edited_safely_is_refused_with_what_to_write() {
         "dream: &night\n  keep_awake: true\nother: *night\n",
         "dream:\n  schedule_at: &at '02:00'\nother: *at\n",
         "\"dream\":\n  keep_awake: true\n",
-        "dream:\n  morning_command: |+\n    x\n\n\nundo:\n  days: 3\n",
+        "dream:\n  a_note: |+\n    x\n\n\nundo:\n  days: 3\n",
         "dream:\n  runners:\n  - a # why\n",
     ] {
         let evening = Evening::new();
@@ -273,6 +273,8 @@ fn nothing_is_registered_enabled_or_started() {
     }
     assert!(!log.exists(), "{}", fs::read_to_string(&log).unwrap_or_default());
     assert_eq!(all(evening.home.path()), home_before);
+    let script = evening.text("register-dream-task.ps1");
+    assert!(script.contains("Register-ScheduledTask"), "{script}");
     // The stubs are found: one of them says so when it is called.
     assert!(Command::new(folder.join("crontab")).status().unwrap().success());
     assert!(log.exists());

@@ -55,6 +55,12 @@ impl Sessions {
         self.run(&[&["--json", "signals"], more].concat()).expect(0).json()
     }
 
+    /// What comes in waits for so long.
+    pub(crate) fn waiting(self) -> Self {
+        self.night.configure("dream:\n  promote_after: 24h\n");
+        self
+    }
+
     /// A night in which these sessions are there.
     pub(crate) fn spend(&self, more: &[&str]) -> Value {
         let mut command = self.night.command(more);
@@ -64,8 +70,19 @@ impl Sessions {
 
     /// The files of pending learnings.
     pub(crate) fn pending(&self) -> Vec<String> {
+        self.beneath("knowledge/pending/")
+    }
+
+    /// Those that were promoted, where they are now.
+    pub(crate) fn promoted(&self) -> Vec<String> {
+        let mut all = self.beneath("learnings/");
+        all.retain(|path| self.night.repo.read(path).contains("\npromoted_from: "));
+        all
+    }
+
+    fn beneath(&self, folder: &str) -> Vec<String> {
         let all = self.night.repo.tree().into_keys();
-        all.filter(|path| path.starts_with("knowledge/pending/")).collect()
+        all.filter(|path| path.starts_with(folder)).collect()
     }
 }
 

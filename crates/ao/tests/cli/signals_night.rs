@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::repo::Ran;
+use crate::repo::{Ran, contents};
 use crate::signals::{PNPM, Sessions, line, session};
 
 fn plan(sessions: &Sessions) -> Value {
@@ -28,7 +28,7 @@ fn many(sessions: &Sessions, count: usize) -> String {
 // proves: LOOP-24
 #[test]
 fn a_night_takes_what_is_new_once_and_says_so() {
-    let sessions = Sessions::new();
+    let sessions = Sessions::new().waiting();
     sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
     let before = sessions.night.all_files();
     let planned = plan(&sessions);
@@ -77,18 +77,69 @@ fn a_night_takes_what_is_new_once_and_says_so() {
 // proves: LOOP-24
 #[test]
 fn a_night_that_is_taken_back_is_taken_again() {
+    for (sessions, is_waiting) in [(Sessions::new(), false), (Sessions::new().waiting(), true)] {
+        let there = || if is_waiting { sessions.pending() } else { sessions.promoted() };
+        sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+        let before = contents(&sessions.night.repo.tree());
+        let summary = sessions.spend(&[]);
+        let taken = there();
+        assert_eq!(taken.len(), 1, "{summary:#}");
+        sessions.run(&["overnight", "undo", summary["run_id"].as_str().unwrap()]).expect(0);
+        let mut after = contents(&sessions.night.repo.tree());
+        after.retain(|path, _| !path.starts_with("rpi/") && !path.starts_with("ao/"));
+        assert_eq!(after, before);
+        sessions.spend(&[]);
+        assert_eq!(there(), taken);
+        // What somebody deleted stays deleted.
+        fs::remove_file(sessions.night.repo.agents().join(&taken[0])).unwrap();
+        sessions.spend(&[]);
+        assert_eq!(there(), Vec::<String>::new());
+    }
+}
+
+/// What came in today and is trusted is knowledge in the morning, and where it came from is told.
+// proves: RUN-44, LOOP-24
+#[test]
+fn a_lesson_of_today_is_promoted_tonight() {
     let sessions = Sessions::new();
     sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+    sessions.claude("b.jsonl", &misused(&sessions));
+    let before = sessions.night.all_files();
+    let planned = plan(&sessions);
+    assert!(before == sessions.night.all_files(), "the plan left something behind");
     let summary = sessions.spend(&[]);
-    let taken = sessions.pending();
-    sessions.run(&["overnight", "undo", summary["run_id"].as_str().unwrap()]).expect(0);
-    assert_eq!(sessions.pending(), Vec::<String>::new());
-    sessions.spend(&[]);
-    assert_eq!(sessions.pending(), taken);
-    // A pending learning that somebody deleted stays deleted.
-    fs::remove_file(sessions.night.repo.agents().join(&taken[0])).unwrap();
-    sessions.spend(&[]);
-    assert_eq!(sessions.pending(), Vec::<String>::new());
+    let first = &summary["iterations"][0];
+    assert_eq!(planned["edits"], first["reduce"]["changes"], "{planned:#}");
+    // A person's words are; those of a program wait for a person.
+    let [path] = sessions.promoted().try_into().unwrap();
+    let [waits] = sessions.pending().try_into().unwrap();
+    let text = sessions.night.repo.read(&path);
+    for part in ["trust: code\n", "pnpm", "a.jsonl:3", "\ntaken_on: ", "\npromoted_at: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(sessions.night.repo.read(&waits).contains("trust: tool\n"), "{summary:#}");
+    let lessons = first["ingest"]["lessons"].as_array().unwrap();
+    let paths: Vec<&str> = lessons.iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert!(paths.contains(&path.as_str()) && paths.contains(&waits.as_str()), "{paths:?}");
+    // The name that the ledger has leads there.
+    let ledger = sessions.night.repo.tree().into_keys().find(|path| path.contains("taken/trans"));
+    let ledger = sessions.night.repo.read(&ledger.unwrap());
+    let line: Value = ledger
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find(|line| line["entry"] != waits.as_str())
+        .unwrap();
+    let name = line["entry"].as_str().unwrap().rsplit('/').next().unwrap();
+    let shown = sessions.run(&["--json", "show", name]).expect(0).json();
+    assert!(shown["path"].as_str().unwrap().ends_with(&path), "{shown:#}");
+    let run = summary["run_id"].as_str().unwrap();
+    let told = sessions.run(&["--json", "overnight", "replay", run]).expect(0).json();
+    assert_eq!(told["identical"], true, "{told:#}");
+    // Nothing of it is taken again.
+    let tree = sessions.night.repo.tree();
+    let again = sessions.spend(&["--full"]);
+    assert_eq!(again["iterations"][0]["reduce"]["edits"], 0, "{again:#}");
+    assert!(tree == sessions.night.repo.tree());
 }
 
 #[test]
@@ -105,6 +156,28 @@ fn a_replay_is_told_what_the_transcripts_said_then() {
     assert_eq!(told["identical"], true, "{told:#}");
 }
 
+/// What somebody else writes meanwhile makes the night measure again, and to the same.
+// proves: RUN-44
+#[test]
+fn a_lesson_that_is_promoted_at_once_counts_on_both_sides() {
+    let measured = |is_disturbed: bool| {
+        let sessions = Sessions::new();
+        sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
+        let mut command = sessions.night.command(&[]);
+        let held = sessions.night.held(command.env("HOME", &sessions.home), "commit");
+        if is_disturbed {
+            sessions.night.repo.write("plans/p.txt", "no entry\n");
+        }
+        held.go_on().expect(0);
+        assert_eq!(sessions.promoted().len(), 1);
+        let first = sessions.night.summary()["iterations"][0].clone();
+        [first["fitness_before"].clone(), first["fitness_after"].clone()]
+    };
+    let [before, after] = measured(false);
+    assert_ne!(before, after, "it is worth more than a pending one");
+    assert_eq!(measured(true), [before, after]);
+}
+
 #[test]
 fn a_night_takes_so_many_and_leaves_the_rest_for_the_next() {
     let sessions = Sessions::new();
@@ -115,14 +188,14 @@ fn a_night_takes_so_many_and_leaves_the_rest_for_the_next() {
     assert!(text.contains("30 more lessons wait"), "{text}");
     let summary = sessions.spend(&[]);
     assert_eq!(summary["iterations"][0]["ingest"]["lessons_waiting"], 30, "{summary:#}");
-    assert_eq!(sessions.pending().len(), 100);
+    assert_eq!(sessions.promoted().len(), 100);
     assert_eq!(summary["status"], "done", "{summary:#}");
     assert_eq!(
         summary["warn_only_remaining"], summary["warn_only_budget_initial"],
         "a rescue was spent"
     );
     sessions.spend(&[]);
-    assert_eq!(sessions.pending().len(), 130);
+    assert_eq!(sessions.promoted().len(), 130);
 }
 
 #[test]
@@ -153,12 +226,12 @@ fn misused(sessions: &Sessions) -> String {
         + &ran("t2", "npm run test:unit", "")
 }
 
-/// However old a session is, people have time to look at what came of it. Then a person's own words are judged
-/// like what stands in the repository, for any program can write a transcript; and what a program said
-/// waits until somebody vouches for it.
+/// However old a session is, what came of it waits from the day on which it came, where it is to wait. Then a
+/// person's own words are judged like what stands in the repository, for any program can write a transcript; and
+/// what a program said waits until somebody vouches for it.
 #[test]
-fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
-    let sessions = Sessions::new();
+fn an_old_lesson_waits_from_the_day_it_came_in() {
+    let sessions = Sessions::new().waiting();
     let old = |text: String| text.replace("2026-03-01", "2026-01-01");
     sessions.claude("a.jsonl", &old(session(&sessions.root(), PNPM)));
     sessions.claude("b.jsonl", &old(misused(&sessions)));
@@ -175,8 +248,6 @@ fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
         let (before, rest) = text.split_once("taken_on: ").unwrap();
         sessions.night.repo.write(path, &format!("{before}taken_on: 2026-03-10{}", &rest[10..]));
     }
-    let later = crate::night::learning(7).replacen("date: 2026-03", "date: 2026-04", 1);
-    sessions.night.repo.write("learnings/2026-04-08-later.md", &later);
     let planned = plan(&sessions);
     let summary = sessions.spend(&[]);
     assert_eq!(planned["edits"], summary["iterations"][0]["reduce"]["changes"]);
@@ -205,7 +276,7 @@ fn an_old_lesson_is_pending_until_the_corpus_has_moved_on() {
 // proves: LOOP-24
 #[test]
 fn a_lesson_is_not_from_tomorrow() {
-    let sessions = Sessions::new();
+    let sessions = Sessions::new().waiting();
     let text = session(&sessions.root(), PNPM).replace("2026-03-01T", "2036-03-01T");
     sessions.claude("a.jsonl", &text);
     let note = "- Run `make seed` before the e2e tests, otherwise the login page is empty\n";

@@ -85,7 +85,7 @@ fn nothing_to_do_leaves_no_trace() {
 #[test]
 fn until_the_exchange_the_live_tree_is_untouched() {
     let repo = TestRepo::new();
-    let before = repo.tree();
+    let (before, folders) = (repo.tree(), repo.folders());
     let stopped = repo.stopped_before_the_exchange(&edits_everywhere());
     // The whole new state stands in staging already.
     assert_eq!(
@@ -99,6 +99,7 @@ fn until_the_exchange_the_live_tree_is_untouched() {
         seen.links = 1;
     }
     assert_eq!(during, before);
+    assert_eq!(repo.folders(), folders);
     stopped.go_on().expect(0);
     assert_eq!(repo.read("learnings/b.md"), "b, better\n");
 }
@@ -182,6 +183,30 @@ fn a_commit_over_its_budget_writes_nothing() {
     repo.apply_as(&edits, &["--checkpoint-max-mb", "2"]).expect(0);
 }
 
+// proves: LOOP-18
+#[test]
+fn what_counts_is_what_is_stored() {
+    let repo = TestRepo::new();
+    let text = "The same in three files.\n".repeat(100);
+    for name in ["one", "two", "three"] {
+        repo.write(&format!("learnings/{name}.md"), &text);
+    }
+    let edits = json!([
+        write("learnings/one.md", "1\n"),
+        write("learnings/two.md", "2\n"),
+        delete("learnings/three.md"),
+        write("learnings/a.md", "a\n"),
+    ]);
+    repo.apply_as(&edits, &["--id", "one"]).expect(0);
+    let stored = fs::read_dir(repo.state("undo/one")).unwrap().map(|entry| entry.unwrap());
+    let stored = stored.filter(|entry| entry.file_name() != "record.json");
+    let stored: u64 = stored.map(|entry| entry.metadata().unwrap().len()).sum();
+    assert!(stored > text.len() as u64 && stored < 2 * text.len() as u64, "{stored}");
+    let line: serde_json::Value =
+        serde_json::from_str(&repo.read("overnight/history.jsonl")).unwrap();
+    assert_eq!(line["stored_bytes"], stored);
+}
+
 #[test]
 fn the_budget_comes_from_the_configuration_too() {
     let repo = TestRepo::new();
@@ -195,7 +220,7 @@ fn the_budget_comes_from_the_configuration_too() {
         .unwrap();
     let broken = repo.apply(&edits).expect(2);
     assert!(
-        broken.stderr.contains("config.yaml") && broken.stderr.contains("line 2 column 22"),
+        broken.stderr.contains("config.yaml") && broken.stderr.contains("line 2, column 22"),
         "{broken}"
     );
 }

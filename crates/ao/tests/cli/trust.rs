@@ -306,7 +306,7 @@ fn a_merge_has_the_lowest_trust_of_its_sources() {
     }
 }
 
-// proves: RUN-07, LOOP-24
+// proves: LOOP-24
 #[test]
 fn what_another_repository_trusts_is_not_trusted_more_here() {
     let night = Night::with(3);

@@ -129,19 +129,28 @@ fn snapshots_go_by_size_and_it_is_said() {
 #[test]
 fn snapshots_go_by_age() {
     let repo = TestRepo::new();
-    repo.apply_as(&json!([write("learnings/a.md", "one\n")]), &["--id", "one"]).expect(0);
-    // As if it had been made a hundred days ago.
-    let old = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * 100);
-    let history = repo.read("overnight/history.jsonl");
-    let mut line: serde_json::Value = serde_json::from_str(&history).unwrap();
-    line["at"] = old.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
-    repo.write("overnight/history.jsonl", &format!("{line}\n"));
-    let second = repo
-        .apply_as(&json!([write("learnings/b.md", "two\n")]), &["--id", "two"])
-        .expect(0)
-        .json();
-    assert_eq!(second["expired"], json!(["one"]));
+    let archived = repo.read("learnings/c.md");
+    // As if they had been made a hundred days ago, and ninety less one.
+    let mut history = Vec::new();
+    for (id, path, days) in [("one", "learnings/c.md", 100), ("two", "learnings/a.md", 89)] {
+        repo.apply_as(&json!([delete(path)]), &["--id", id]).expect(0);
+        let old = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * days);
+        let lines = repo.read("overnight/history.jsonl");
+        let mut line: serde_json::Value =
+            serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+        line["at"] = old.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+        history.push(line.to_string());
+    }
+    repo.write("overnight/history.jsonl", &format!("{}\n", history.join("\n")));
+    let third = repo.apply_as(&json!([write("learnings/b.md", "three\n")]), &["--id", "three"]);
+    let third = third.expect(0);
+    assert_eq!(third.json()["expired"], json!(["one"]));
+    assert!(third.stderr.contains("commit one can no longer be undone"), "{third}");
     // What was archived or recorded stays.
     assert!(repo.exists("overnight/undo/one/record.json"));
+    assert_eq!(repo.read("overnight/archive/one/learnings/c.md"), archived);
     repo.run(&["tree", "show", "one"]).expect(0);
+    repo.run(&["tree", "undo", "one"]).expect(1);
+    repo.run(&["tree", "undo", "two"]).expect(0);
+    assert!(repo.exists("learnings/a.md") && !repo.exists("learnings/c.md"));
 }

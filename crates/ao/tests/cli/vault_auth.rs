@@ -157,10 +157,10 @@ fn nothing_of_the_cell_has_the_secret_in_its_memory() {
     let script = format!(
         "{CLIENT}
 kept='kept '+placeholder
+import time
 get('http://'+forward+'/',{{'Authorization':'Bearer '+placeholder}})
 open('out/done','w').close()
-import time
-time.sleep(100)"
+time.sleep(600)"
     );
     fs::create_dir(home.path("work/out")).unwrap();
     let auth = format!("127.0.0.1:{port}=vault://KEY");
@@ -171,9 +171,11 @@ time.sleep(100)"
     assert!(server.join().unwrap()[0].contains(VALUE));
     let inside = descendants(child.id());
     assert!(inside.len() >= 3, "holder, first process, command: {inside:?}");
-    // The look itself finds what is there.
-    assert!(inside.iter().any(|pid| holds(*pid, "kept vault://KEY")));
-    assert!(holds(child.id(), VALUE), "the engine has it");
+    // The look itself finds what is there. Memory moves while it is read, so one look may miss it.
+    wait_until("the command's own memory is seen", || {
+        inside.iter().any(|pid| holds(*pid, "kept vault://KEY"))
+    });
+    wait_until("the engine's memory is seen", || holds(child.id(), VALUE));
     for pid in inside {
         assert!(!holds(pid, VALUE), "{pid}");
     }

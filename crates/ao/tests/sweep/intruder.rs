@@ -116,6 +116,7 @@ fn intruder_who_never_stops_rolls_back() {
     }
     let (output, _) = stepper.finish();
     assert_eq!(output.status.code(), Some(75), "{}", shown(&output));
+    assert!(shown(&output).contains(": 3 comparisons in a row"), "{}", shown(&output));
     let difference = expected.difference(&world.tree());
     assert!(difference.is_empty(), "rolled back, and not as the others left it:\n{difference}");
     assert!(history_ids(&world).is_empty());

@@ -60,7 +60,7 @@ impl fmt::Display for Case<'_> {
     }
 }
 
-// proves: LOOP-20, LOOP-21, RUN-16, RUN-30
+// proves: LOOP-20, LOOP-21, RUN-16
 #[test]
 fn kill_leaves_before_or_after() {
     let arena = Arena::new();

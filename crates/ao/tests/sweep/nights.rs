@@ -10,6 +10,7 @@
 mod account;
 mod actors;
 mod case;
+mod cut;
 mod dice;
 mod history;
 mod plan;

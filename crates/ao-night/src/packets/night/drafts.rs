@@ -139,6 +139,7 @@ fn of_fall<'a>(
     } else {
         "It fell, though by no more than its floor allows in a night."
     });
+    let after = if ao_mutant::active("REP-15/numbers-of-no-run") { before - floor } else { after };
     draft.evidence(&format!(
         "{metric}: {before:.4} before the night, {after:.4} after it; {floor:.2} is allowed"
     ));

@@ -6,8 +6,8 @@ mod tell;
 use std::io::IsTerminal;
 
 use ao_contract::{DefragStatus, Exit};
+use ao_corpus::Tree;
 use ao_corpus::defrag::{Asked, DefragError, Parts, Plan, plan};
-use ao_corpus::{Tree, latest_day};
 use ao_tree::{Disk, Door, Edit, Preview, Request};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// Make the changes without asking
     #[arg(long, short = 'y')]
     yes: bool,
-    /// Measure ages against this day (default: the newest day in the corpus)
+    /// Judge terms by this day (default: today)
     #[arg(long, value_name = "DATE", value_parser = day)]
     as_of: Option<Date>,
     #[command(flatten)]
@@ -92,7 +92,8 @@ pub(crate) fn run(
     }
     let can_ask =
         std::io::stdin().is_terminal() && printer::is_screen(Stream::Talk) && !global.json;
-    if global.dry_run || !arguments.yes && !can_ask {
+    let is_dry = global.dry_run && !ao_mutant::active("RUN-07/dry-defrag-commits");
+    if is_dry || !arguments.yes && !can_ask {
         let (door, _readers) = repo.read()?;
         let (planned, preview) = planned(arguments, &repo, &door, printer)?;
         let is_something = !planned.edits.is_empty();
@@ -143,8 +144,8 @@ fn planned(
     let tell = |what: &str| printer.note(what);
     settle(door, |fixed| {
         let (parts, as_of) = (arguments.parts(), arguments.as_of);
-        let latest = latest_day(&clock::now().rfc3339());
-        let asked = Asked { parts, as_of, latest, fixed, prior: &[], past: None };
+        let today = clock::now().day();
+        let asked = Asked { parts, today, as_of, fixed, prior: &[], past: None };
         let tree = Tree::list(&repo.agents()).map_err(DefragError::Io);
         let planned = tree.and_then(|tree| plan(&repo.agents(), tree, asked, &tell));
         planned.map_err(|error| match error {

@@ -52,8 +52,8 @@ impl Stage {
         printer.note(&format!("{} `ao defrag --dedup`:", paint(STRONG, "5.")));
         let parts = Parts { dedup: true, prune: false, sweep: false, patterns: false };
         let fixed = BTreeMap::new();
-        let asked =
-            Asked { parts, as_of: None, latest: None, fixed: &fixed, prior: &[], past: None };
+        let today = clock::now().day();
+        let asked = Asked { parts, today, as_of: None, fixed: &fixed, prior: &[], past: None };
         let tree = ao_corpus::Tree::list(&self.repo.agents()).map_err(|error| broken(&error))?;
         let plan = defrag::plan(&self.repo.agents(), tree, asked, &|_| {})
             .map_err(|error| broken(&error))?;

@@ -380,7 +380,6 @@ fn request(id: &str, why: &str, edits: Vec<ao_tree::Edit>) -> Request {
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: u64::MAX,
-        fitness: None,
         stop: ao_tree::Stop::default(),
     }
 }

@@ -30,6 +30,8 @@ const TOKENS: u64 = 200_000;
 const TURNS: u32 = 4;
 const USD: Usd = Usd(1_000_000);
 const OUTPUT_BYTES: u64 = 1024 * 1024;
+/// With which the path of a program begins.
+const COMMAND: &str = "command:";
 
 /// Whoever was named on the command line, or else in the environment or a file; nobody if nobody was.
 pub(super) fn council(
@@ -39,7 +41,10 @@ pub(super) fn council(
     repo: &Repo,
     (global, printer): (&Global, &Printer),
 ) -> Result<Option<Council>, Failure> {
-    let wanted = wanted(named, night);
+    let mut wanted = wanted(named, night);
+    if wanted.is_empty() && ao_mutant::active("CUR-09/engine-is-a-runner") {
+        wanted.push((Kind::Ollama.name().to_owned(), Origin::User));
+    }
     if wanted.is_empty() {
         if wants_lane {
             return Err(Failure::usage("--creative-lane: there is nobody to ask")
@@ -118,7 +123,17 @@ fn wanted(named: &[String], night: &Night) -> Vec<(String, Origin)> {
     if named.is_empty() {
         return night.runners.clone();
     }
-    named.iter().map(|name| (name.clone(), Origin::User)).collect()
+    let count = if ao_mutant::active("RUN-02/only-the-first-runner") { 1 } else { usize::MAX };
+    names(named).into_iter().take(count).map(|name| (name, Origin::User)).collect()
+}
+
+/// The names of `--runner`. Several may stand in one word, with commas; a path may have commas in it.
+pub(super) fn names(typed: &[String]) -> Vec<String> {
+    let each = typed.iter().flat_map(|word| {
+        let separator = if word.starts_with(COMMAND) { '\0' } else { ',' };
+        word.split(separator).map(str::trim)
+    });
+    each.map(str::to_owned).collect()
 }
 
 fn fresh() -> Nonces {

@@ -76,9 +76,9 @@ pub(super) fn run(
 /// What the configuration says of when a night should run.
 fn schedule(root: &Path) -> Result<String, Failure> {
     let (mut mode, mut at) = (None, None);
-    for (_, config) in config::layers(root)? {
-        mode = config.dream.scheduler_mode.or(mode);
-        at = config.dream.schedule_at.or(at);
+    for layer in config::layers(root)? {
+        mode = layer.config.dream.scheduler_mode.or(mode);
+        at = layer.config.dream.schedule_at.or(at);
     }
     let mode = mode.and_then(|mode| serde_json::to_value(mode).ok());
     let mode = mode.as_ref().and_then(serde_json::Value::as_str);

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     /// Show what tonight would do, and do nothing
     Plan(Box<plan::Arguments>),
     /// Run one night over this repository's knowledge
-    #[command(alias = "run")]
+    #[command(alias = if ao_mutant::active("RUN-01/run-is-unknown") { "go" } else { "run" })]
     Start(Box<start::Arguments>),
     /// Show what a run is doing
     Status(status::Arguments),

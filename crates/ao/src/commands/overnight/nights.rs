@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ao_contract::{Exit, HistoryLine, Iteration};
+use ao_corpus::day;
 use ao_tree::{Disk, Door, shown};
+use jiff::civil::Date;
 use serde_json::{Value, json};
 
+use super::summary_file::SummaryFile;
 use crate::commands::as_of::{begin_so, is_iteration, run_of};
 use crate::config;
 use crate::failure::Failure;
@@ -122,10 +125,24 @@ pub(super) fn find(
         Some(line) => Err(Failure::usage(format!("commit {} is not a night's", shown(&line.id)))
             .hint("`ao tree show`, `ao tree diff` and `ao tree undo` are for every commit")),
         None => Err(Failure::usage(format!("there is no iteration or run {}", shown(asked))).hint(
-            begin_so(&history, asked)
+            reported(repo, asked)
+                .or_else(|| begin_so(&history, asked))
                 .unwrap_or_else(|| "`ao overnight log` lists the iterations".to_owned()),
         )),
     }
+}
+
+/// Of a run that has a report and no commit.
+fn reported(repo: &Repo, asked: &str) -> Option<String> {
+    let report_dir = config::report_dir(&repo.root).ok()?;
+    let run = run_of(asked).unwrap_or(asked);
+    let is_moved = ao_contract::check_id(run).is_ok() && report_dir.join(run).is_dir();
+    let newest = SummaryFile::read(&report_dir).ok().map(|file| file.summary.run_id);
+    (is_moved || newest.as_deref() == Some(run)).then(|| {
+        "its report is there, but it left no commit here: it changed nothing, or another program made it; \
+         there is nothing to show or to take back"
+            .to_owned()
+    })
 }
 
 /// Which commit of a run its id means.
@@ -147,6 +164,15 @@ fn taken_back(history: &[HistoryLine]) -> BTreeMap<String, String> {
         }
     }
     gone
+}
+
+/// The day that the iteration of a commit judged by: the run's own, or the commit's where its record is gone.
+pub(super) fn day_of(repo: &Repo, line: &HistoryLine) -> Option<Date> {
+    let report_dir = config::report_dir(&repo.root).ok();
+    let record = report_dir.and_then(|dir| record(&dir, &line.id));
+    let recorded = record.and_then(|record| record.day?.parse().ok());
+    let recorded = recorded.filter(|_| !ao_mutant::active("RUN-44/explained-by-the-commit"));
+    recorded.or_else(|| day(&line.at))
 }
 
 /// The record of the iteration that made a commit. One that cannot be read is as good as none: the

@@ -70,6 +70,7 @@ pub(super) fn run(
             .hint("run `mkdir .agents` in the repository, or name another with -C DIR"));
     }
     let night = Night::read(&repo.root)?;
+    night.warn(printer);
     let asked = start::Asked {
         goal: arguments.goal.clone(),
         run_timeout: arguments.run_timeout,

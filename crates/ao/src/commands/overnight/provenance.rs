@@ -29,6 +29,11 @@ impl Provenance {
         Self(if is_own { Ok(place::cells(&root)) } else { Err(ELSEWHERE) })
     }
 
+    /// Whether the report lies where a run of this repository leaves it.
+    pub(super) fn is_own(&self) -> bool {
+        self.0.is_ok()
+    }
+
     pub(super) fn shell(&self) -> Shell<'_> {
         match &self.0 {
             Ok(cells) => Shell::In(cells),

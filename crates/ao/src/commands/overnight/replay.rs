@@ -164,7 +164,7 @@ fn start(
     let ended = ao_night::start(Order {
         settings: past.settings().map_err(refused)?,
         door: Repo { root: scratch }.door()?,
-        host: host(&root),
+        host: host(&root)?,
         root,
         repo: past.night.repo.clone(),
         clock: Clock { now: clock::timestamp, uptime: clock::uptime },
@@ -204,7 +204,7 @@ fn refused(error: Refused) -> Failure {
         Refused::NoId(_) => "name a run as its report does, such as 20260415T020000Z",
         Refused::NotKept(_) => {
             "`undo.days` and `undo.max_mb` say how long nights are kept; a dry run is not, nor is a run \
-             that was killed"
+             that was killed or that another program made"
         }
         Refused::CorpusGone(_) => "`undo.days` and `undo.max_mb` say how long it is kept",
         Refused::NotReplayable { .. } => "its report and `ao tree diff` say what it did",

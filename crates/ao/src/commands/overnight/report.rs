@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ao_contract::{Exit, RunStatus, Summary};
 use ao_night::report::{self, ALERT, HEADINGS, Run, STRUCK};
-use ao_night::{Checker, Place, Shell, Verdict, Verdicts, overall};
+use ao_night::{Checker, Place, Shell, Verdict, Verdicts, complete_cut_off, overall};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,8 @@ const AS_READ: &str = "as_read";
 
 `--format json` prints summary.json with its values as they are on disk, and adds `as_read`: where it was read, what its
 status says there, whether its run still lives, and what became of the checks of its packets. A run that is still
-`planned` and no longer lives has the status `failed`, in every format. `--json` prints the same inside the usual envelope.
+`planned` and no longer lives was cut off: it has the status `failed`, in every format, and its steps and iterations are
+those whose files are there. `--json` prints the same inside the usual envelope.
 
 Examples:
   ao overnight report
@@ -73,17 +74,24 @@ pub(crate) fn run(
         let repo = repo?;
         (config::report_dir(&repo.root)?, Some(repo))
     };
-    let file = SummaryFile::read(&path)?;
+    let mut file = SummaryFile::read(&path)?;
+    if ao_mutant::active("REP-01/packets-from-their-files")
+        && let Some(Ok(shelf)) = file.path.parent().map(ao_night::Shelf::read)
+    {
+        file.summary.morning_packets = Some(shelf.packets);
+    }
     let run = life(&file.summary, repo.as_ref());
     let provenance = Provenance::of(&file.path, repo.as_ref());
-    let verdicts = verdicts(&file.summary, repo.as_ref(), provenance.shell());
+    let own_repo = repo.as_ref().filter(|_| provenance.is_own());
+    let summary = completed(&file, run, own_repo);
+    let verdicts = verdicts(&summary, repo.as_ref(), provenance.shell());
     let text = match arguments.format.unwrap_or(Format::Text) {
-        Format::Md => report::markdown(&file.summary, &verdicts, run),
-        Format::Text => painted(&report::text(&file.summary, &verdicts, run, columns())),
-        Format::Json => faithful(&file, &as_read(&file, &verdicts, run), run),
+        Format::Md => report::markdown(&summary, &verdicts, run),
+        Format::Text => painted(&report::text(&summary, &verdicts, run, columns())),
+        Format::Json => faithful(&file, &summary, &as_read(&file, &verdicts, run)),
     };
     let fields = if global.json {
-        json!({ "summary": value(&file, &as_read(&file, &verdicts, run), run)? })
+        json!({ "summary": value(&file, &summary, &as_read(&file, &verdicts, run))? })
     } else {
         Value::Null
     };
@@ -102,9 +110,24 @@ fn life(summary: &Summary, repo: Option<&Repo>) -> Run {
     let states = repo.map(Repo::state).into_iter().chain([named]);
     let is_holder = |state: PathBuf| {
         let held_since = ao_tree::holder(&state).and_then(|holder| moment(&holder.started_at));
-        held_since.is_some_and(|since| written.is_some_and(|written| since <= written))
+        let is_any = ao_mutant::active("REP-19/whoever-holds-the-lock");
+        held_since.is_some_and(|since| is_any || written.is_some_and(|written| since <= written))
     };
     if states.into_iter().any(is_holder) { Run::Lives } else { Run::Over }
+}
+
+/// The summary as it is shown: that of a run which was cut off is completed by what else it left.
+fn completed(file: &SummaryFile, run: Run, repo: Option<&Repo>) -> Summary {
+    let mut summary = file.summary.clone();
+    let is_cut_off = summary.status == RunStatus::Planned && run == Run::Over;
+    if is_cut_off && !ao_mutant::active("RUN-45/report-waits-for-the-next-start") {
+        let dir = file.path.parent().unwrap_or(&file.path);
+        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        // What cannot be read is told by the next start.
+        let history = repo.and_then(|repo| repo.door().ok()?.decided_history().ok());
+        complete_cut_off(&mut summary, &dir, &history.unwrap_or_default());
+    }
+    summary
 }
 
 /// Makes the packets' checks again, here and now.
@@ -135,33 +158,40 @@ fn as_read(file: &SummaryFile, verdicts: &Verdicts, run: Run) -> Value {
     })
 }
 
-/// The status to show, where it is another than the file's.
-fn new_status(file: &SummaryFile, run: Run) -> Option<Value> {
-    let status = report::status(&file.summary, run);
-    (status != file.summary.status).then(|| json!(status))
+/// The fields that are shown with another value than the file has.
+fn changed(file: &SummaryFile, summary: &Summary) -> Map<String, Value> {
+    let fields = |summary: &Summary| match serde_json::to_value(summary) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (before, mut after) = (fields(&file.summary), fields(summary));
+    after.retain(|name, value| before.get(name) != Some(value));
+    after
 }
 
-/// The file's own letters, but for the status of a run that is gone.
-fn faithful(file: &SummaryFile, as_read: &Value, run: Run) -> String {
+/// The file's own letters, but for what is shown of a run that was cut off.
+fn faithful(file: &SummaryFile, summary: &Summary, as_read: &Value) -> String {
     let mut text = "{\n".to_owned();
-    let status = new_status(file, run).map(|status| status.to_string());
-    for (name, value) in file.fields().iter().filter(|(name, _)| name != AS_READ) {
-        let value = match &status {
-            Some(status) if name == "status" => status,
-            _ => *value,
-        };
+    let mut changed = changed(file, summary);
+    let indented = |value: &Value| format!("{value:#}").replace('\n', "\n  ");
+    for (name, written) in file.fields().iter().filter(|(name, _)| name != AS_READ) {
+        let is_shown = name != "status" || !ao_mutant::active("REP-19/json-is-as-on-disk");
+        let value = changed.remove(name).filter(|_| is_shown);
+        let value = value.map_or((*written).to_owned(), |value| indented(&value));
         let _ = writeln!(text, "  {}: {value},", Value::from(name.as_str()));
     }
-    let as_read = format!("{as_read:#}").replace('\n', "\n  ");
-    let _ = writeln!(text, "  \"{AS_READ}\": {as_read}\n}}");
+    for (name, value) in &changed {
+        let _ = writeln!(text, "  {}: {},", Value::from(name.as_str()), indented(value));
+    }
+    let _ = writeln!(text, "  \"{AS_READ}\": {}\n}}", indented(as_read));
     text
 }
 
-fn value(file: &SummaryFile, as_read: &Value, run: Run) -> Result<Value, Failure> {
+fn value(file: &SummaryFile, summary: &Summary, as_read: &Value) -> Result<Value, Failure> {
     let mut value: Value = serde_json::from_str(&file.text)
         .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-    if let Some(status) = new_status(file, run) {
-        value["status"] = status;
+    for (name, changed) in changed(file, summary) {
+        value[name] = changed;
     }
     value[AS_READ] = as_read.clone();
     Ok(value)

@@ -28,7 +28,8 @@ pub(super) struct SummaryFile {
 impl SummaryFile {
     /// Reads `path`, or the summary in it if it is a folder.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let path = if path.is_dir() { path.join(NAME) } else { path.to_owned() };
+        let is_folder = path.is_dir() || ao_mutant::active("RUN-05/only-a-folder-is-read");
+        let path = if is_folder { path.join(NAME) } else { path.to_owned() };
         let name = shown(&path.to_string_lossy());
         let fail = |why: &str| Failure::new(Exit::Failed, format!("{name}: {why}"));
         let text = read_text(&path).map_err(|trouble| match trouble {
@@ -98,7 +99,11 @@ fn parse(text: &str) -> Result<Summary, (String, &'static str)> {
         }
     })?;
     match value.get("schema_version") {
-        Some(Value::Number(version)) if version.as_u64().is_some_and(|v| v > VERSION_MAX) => {
+        Some(Value::Number(version))
+            if version.as_u64().is_some_and(|v| {
+                v > VERSION_MAX || v == 1 && ao_mutant::active("RUN-05/version-1-is-refused")
+            }) =>
+        {
             return Err((
                 format!(
                     "is of version {version}, and this program reads versions 1 and {VERSION_MAX}"
@@ -107,6 +112,9 @@ fn parse(text: &str) -> Result<Summary, (String, &'static str)> {
             ));
         }
         _ => {}
+    }
+    if value.get("dreamscape").is_none() && ao_mutant::active("REP-06/landscape-is-needed") {
+        return Err(("has no landscape".into(), "start another run"));
     }
     ao_contract::read(&value).map_err(|error| {
         (

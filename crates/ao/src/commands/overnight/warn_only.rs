@@ -9,6 +9,9 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
 
+/// With more the gate would never be strict.
+const RESCUES_MAX: i64 = 100;
+
 /// The rescues that let a regression through with a warning
 #[derive(Debug, clap::Subcommand)]
 #[command(
@@ -17,28 +20,33 @@ and spends one. Without any, the gate is strict.
 
 Examples:
   ao overnight warn-only show
-  ao overnight warn-only reset"
+  ao overnight warn-only reset
+  ao overnight warn-only reset --initial 5"
 )]
 pub(crate) enum Command {
     /// Say how many are left
     Show,
     /// Give the repository all of them again
-    Reset,
+    Reset {
+        /// How many there are from now on (default: as many as before, at least 3)
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=RESCUES_MAX))]
+        initial: Option<u32>,
+    },
 }
 
 pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
     let state = repo.state();
     let budget = match command {
-        Command::Reset if !global.dry_run => {
+        Command::Reset { initial } if !global.dry_run => {
             let now = clock::now();
             let _lock = repo.lock(now)?;
-            ao_night::budget::reset(&state, now.rfc3339()).map_err(|error| {
+            ao_night::budget::reset(&state, *initial, now.rfc3339()).map_err(|error| {
                 Failure::new(Exit::Failed, format!("the rescues could not be written: {error}"))
                     .hint("put right what is named, then run the command again")
             })?
         }
-        Command::Show | Command::Reset => ao_night::budget::read(&state).map_err(|why| {
+        Command::Show | Command::Reset { .. } => ao_night::budget::read(&state).map_err(|why| {
             Failure::new(Exit::Failed, why).hint("`ao overnight warn-only reset` writes it anew")
         })?,
     };

@@ -94,7 +94,7 @@ impl Scene {
         let corpus = Corpus::read(&agents, &SEARCHED).map_err(fail)?;
         let rulings = Rulings::read(&agents).map_err(fail)?;
         let vouches = Vouches::read(&agents).map_err(fail)?;
-        let cards = Cards::of(&corpus, &rulings, &vouches);
+        let cards = Cards::of(&corpus, &rulings, &vouches, clock::now().day());
         Ok(Self { corpus, rulings, cards })
     }
 

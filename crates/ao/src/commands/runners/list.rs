@@ -12,7 +12,7 @@ use super::remedy;
 use super::workshop::Workshop;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{BAD, GOOD, Printer, paint};
+use crate::printer::{BAD, DOUBT, GOOD, Printer, paint};
 
 /// Of a server that is asked what it has.
 const PROBE_TIME: Duration = Duration::from_secs(5);
@@ -34,18 +34,26 @@ pub(crate) struct Row {
 }
 
 pub(super) fn run(global: &Global, printer: &Printer) -> Result<(), Failure> {
-    let rows = rows(global, printer)?;
+    let workshop = Workshop::open(global, printer)?;
+    let rows = all(&workshop);
     let fields: Vec<Value> = rows.iter().map(Row::fields).collect();
-    let text = rows.iter().fold(String::new(), |text, row| text + &row.text());
-    printer.answer("runners", json!({ "runners": fields }), &text);
+    let mut text = rows.iter().fold(String::new(), |text, row| text + &row.text());
+    let left_out: Vec<String> = workshop.refused().iter().map(ToString::to_string).collect();
+    for refused in &left_out {
+        let _ = writeln!(text, "{} {refused}", paint(DOUBT, "left out:"));
+    }
+    printer.answer("runners", json!({ "runners": fields, "left_out": left_out }), &text);
     Ok(())
 }
 
 /// Everyone who is known, as far as trying tells.
 pub(crate) fn rows(global: &Global, printer: &Printer) -> Result<Vec<Row>, Failure> {
-    let workshop = Workshop::open(global, printer)?;
+    Ok(all(&Workshop::open(global, printer)?))
+}
+
+fn all(workshop: &Workshop) -> Vec<Row> {
     let names: Vec<_> = workshop.known().into_iter().map(|name| (name, Origin::User)).collect();
-    Ok(workshop.choose(&names).iter().map(|one| row(&workshop, one)).collect())
+    workshop.choose(&names).iter().map(|one| row(workshop, one)).collect()
 }
 
 /// One of them.

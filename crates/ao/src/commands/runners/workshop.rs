@@ -6,21 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_contract::{Exit, RunnerConfig};
+use ao_contract::Exit;
 use ao_guard::cell::{Authorization, Cells, Hidden};
 use ao_runner::http::{self, Ollama, OpenAi};
-use ao_runner::{Chosen, Clock, DEPTH, Kind, Login, Origin, Program, Runner, Settings, choose};
+use ao_runner::{
+    Chosen, Clock, DEPTH, Kind, Login, Origin, Program, RefusedKey, Runner, RunnerTable, Settings,
+    choose,
+};
 use ao_vault::redact::forms;
 use ao_vault::{Name, Secret};
 
 use crate::cli::Global;
 use crate::commands::guard;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{DOUBT, Printer, paint};
 use crate::repo::Repo;
 use crate::{clock, config, redaction};
 
-type Configured = std::collections::BTreeMap<String, RunnerConfig>;
 type Refused = ao_runner::Failure;
 
 const EXECUTABLE: u32 = 0o111;
@@ -60,7 +62,7 @@ impl Model {
 pub(crate) struct Workshop {
     root: PathBuf,
     here: PathBuf,
-    configured: Configured,
+    configured: RunnerTable,
     /// Of the vault; taken out when the first one is needed.
     values: OnceCell<Vec<(Name, Secret)>>,
     cells: Cells,
@@ -69,7 +71,8 @@ pub(crate) struct Workshop {
 impl Workshop {
     /// Says what of the repository's configuration is left out.
     pub(crate) fn open(global: &Global, printer: &Printer) -> Result<Self, Failure> {
-        if std::env::var_os(DEPTH).is_some() {
+        let is_runner = std::env::var_os(DEPTH).is_some();
+        if is_runner && !ao_mutant::active("RUN-40/runner-asks-a-runner") {
             return Err(Failure::new(Exit::Preflight, "a runner does not ask another one").hint(
                 format!("nobody was asked; {DEPTH} is set, and it is set only for a runner"),
             ));
@@ -79,15 +82,17 @@ impl Workshop {
         })?;
         // Where there is no repository there is nothing that it could say.
         let root = Repo::find(global).map_or_else(|_| here.clone(), |repo| repo.canonical());
-        let (configured, left_out) = config::runners(&root)?;
-        if !left_out.is_empty() {
-            printer.note(&format!(
-                "warning: of the repository's .agentops/config.yaml {} left out: your own ~/.agentops/config.yaml says what is started, where it connects to and with which secret",
-                ao_tree::shown(&format!("{} is", left_out.join(", ")))
-            ));
+        let configured = config::runners(&root)?;
+        for refused in &configured.refused {
+            printer.note(&format!("{} {refused}", paint(DOUBT, "warning:")));
         }
         let cells = guard::place::cells(&root);
         Ok(Self { root, here, configured, values: OnceCell::new(), cells })
+    }
+
+    /// What the repository's own file said of runners, and may not.
+    pub(crate) fn refused(&self) -> &[RefusedKey] {
+        &self.configured.refused
     }
 
     /// Those that are configured, and the programs that need not be.
@@ -96,6 +101,7 @@ impl Workshop {
             Kind::ALL.iter().filter_map(|kind| kind.program()).map(str::to_owned).collect();
         names.extend(
             self.configured
+                .all
                 .keys()
                 .filter(|name| !names.contains(name))
                 .cloned()
@@ -118,7 +124,11 @@ impl Workshop {
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         ao_guard::find_program(name, &path, &self.root)
-            .map_err(|missing| Refused::Missing(missing.name))
+            .map_err(|missing| match missing.name {
+                _ if ao_mutant::active("RUN-39/binary-is-not-named") => "a program".to_owned(),
+                name => name,
+            })
+            .map_err(Refused::Missing)
     }
 
     /// What it is known by: the secret that is configured, or else the first of the usual ones that the vault has.

@@ -75,7 +75,6 @@ impl CommitArguments {
             drop_folders: Vec::new(),
             grace: self.grace,
             max_store_bytes: max_mb.saturating_mul(1024 * 1024),
-            fitness: None,
             stop: ao_tree::Stop::default(),
         })
     }

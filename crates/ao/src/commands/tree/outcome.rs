@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ao_contract::{Change, ChangeOp, Conflict, Exit, Method};
+use ao_night::counted;
 use ao_tree::{FileDiff, Left, Outcome, Preview, Recovery, Refused, shown};
 use serde_json::{Value, json};
 
@@ -198,6 +199,7 @@ fn notes(writer: &Writer, outcome: &Outcome, expired: &[String]) -> Vec<String> 
     notes.extend(
         expired
             .iter()
+            .filter(|_| !ao_mutant::active("LOOP-09/expiry-is-unsaid"))
             .map(|id| format!("commit {id} can no longer be undone: its snapshot was let go")),
     );
     notes
@@ -211,14 +213,20 @@ pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
     if !recovery.removed.is_empty() {
         notes.push(format!("removed what was never committed: {}", recovery.removed.join(", ")));
     }
-    notes.extend(
-        recovery
-            .foreign
-            .iter()
-            .map(|name| format!("removed another tool's finished {}", shown(name))),
-    );
+    if !recovery.foreign.is_empty() {
+        let note = format!(
+            "cleared {} of another tool, with the folders that belonged to them",
+            finished_markers(recovery.foreign.len())
+        );
+        let each = if ao_mutant::active("RUN-47/a-line-each") { recovery.foreign.len() } else { 1 };
+        notes.extend(std::iter::repeat_n(note, each));
+    }
     notes.extend(recovery.set_aside.iter().map(|what| format!("set aside: {what}")));
     notes
+}
+
+pub(crate) fn finished_markers(count: usize) -> String {
+    counted(count, "finished marker", "finished markers")
 }
 
 pub(crate) fn recovery_json(recovery: &Recovery) -> Value {

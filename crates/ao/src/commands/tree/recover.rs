@@ -1,6 +1,9 @@
 //! `ao tree recover`
 
+use std::fmt::Write as _;
+
 use ao_contract::Exit;
+use ao_tree::{Disk, Door};
 use serde_json::json;
 
 use super::outcome;
@@ -29,16 +32,7 @@ pub(crate) fn run(
     let repo = Repo::find(global)?;
     let door = repo.door()?;
     if global.dry_run {
-        let (text, waiting) = match door.interrupted()? {
-            Some(id) => (format!("Would deal with the interrupted commit {id}.\n"), Some(id)),
-            None => ("Nothing to finish.\n".to_owned(), None),
-        };
-        printer.answer(
-            "tree recover",
-            json!({ "status": "dry-run", "interrupted": waiting }),
-            &text,
-        );
-        return Ok(Exit::Done);
+        return look(&door, printer);
     }
     let now = clock::now();
     let _lock = repo.lock(now)?;
@@ -50,6 +44,26 @@ pub(crate) fn run(
         format!("{}\n", notes.join("\n"))
     };
     let fields = json!({ "recovered": outcome::recovery_json(&recovery), "notes": notes });
+    printer.answer("tree recover", fields, &text);
+    Ok(Exit::Done)
+}
+
+/// Says what there is to recover, and changes nothing.
+fn look(door: &Door<Disk>, printer: &Printer) -> Result<Exit, Failure> {
+    let (waiting, finished) = (door.interrupted()?, door.finished_elsewhere()?);
+    let mut text = String::new();
+    if let Some(id) = &waiting {
+        let _ = writeln!(text, "Would deal with the interrupted commit {id}.");
+    }
+    if finished > 0 {
+        let markers = outcome::finished_markers(finished);
+        let _ = writeln!(text, "Would clear {markers} of another tool.");
+    }
+    if text.is_empty() {
+        text.push_str("Nothing to finish.\n");
+    }
+    let fields =
+        json!({ "status": "dry-run", "interrupted": waiting, "finished_markers": finished });
     printer.answer("tree recover", fields, &text);
     Ok(Exit::Done)
 }

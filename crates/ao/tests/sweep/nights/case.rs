@@ -13,6 +13,7 @@ use crate::world::{RECOVER, World, shown};
 
 use super::Corpus;
 use super::actors::{ACTORS, QUEUE, Stage, plant, work_on};
+use super::cut::check_steps;
 use super::dice::Dice;
 use super::history::{Commit, commits, difference, parsed, replayed};
 use super::plan::{End, Next, Others, Plan};
@@ -157,6 +158,7 @@ impl<'a> Case<'a> {
         if shown["status"] != "failed" || shown["as_read"]["run_lives"] != false {
             return Err(format!("a killed run reads {} {}", shown["status"], shown["as_read"]));
         }
+        check_steps(self.world, &shown)?;
         let output = self.world.must(&["--json", "overnight", "status"])?;
         let shown = parsed(&String::from_utf8_lossy(&output.stdout));
         if shown["is_running"] != false {

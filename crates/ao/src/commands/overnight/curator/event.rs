@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = severity, required_unless_present = "close")]
     severity: Option<EventSeverity>,
     /// What should be done
-    #[arg(long, value_name = "TEXT", required_unless_present = "close")]
+    #[arg(long, alias = "desired-action", value_name = "TEXT", required_unless_present = "close")]
     action: Option<String>,
     /// Who should do it
     #[arg(long, value_name = "NAME", required_unless_present = "close")]

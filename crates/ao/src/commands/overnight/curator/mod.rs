@@ -39,6 +39,7 @@ pub(crate) enum Command {
     /// Put one job into the queue
     Enqueue(enqueue::Arguments),
     /// Fold the pending log entries into one file
+    #[command(name = if ao_mutant::active("RUN-06/compact-is-unknown") { "fold" } else { "compact" })]
     Compact(compact::Arguments),
     /// Raise something that needs review, or close it
     Event(event::Arguments),

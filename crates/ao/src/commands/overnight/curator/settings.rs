@@ -13,10 +13,13 @@ use ao_runner::http::Address;
 
 use super::failure;
 use crate::cli::Global;
-use crate::config::{self, Whose};
+use crate::config::{self, ConfigLayer, Whose};
 use crate::failure::Failure;
 use crate::printer::{DOUBT, Printer, paint};
 use crate::repo::Repo;
+
+/// Where a setting counts that a repository may not make.
+pub(super) const REMEDY: &str = "set it in ~/.agentops/config.yaml";
 
 #[derive(Debug)]
 pub(crate) struct Resolved {
@@ -28,13 +31,13 @@ pub(crate) struct Resolved {
 pub(crate) fn resolve(repo: &Repo) -> Result<Resolved, Failure> {
     let mut user = CuratorConfig::default();
     let mut own = CuratorConfig::default();
-    for (whose, config) in config::layers(&repo.root)? {
+    for ConfigLayer { whose, config, .. } in config::layers(&repo.root)? {
+        let said = config.dream.local_curator;
         match whose {
-            Whose::User => user = config.dream.local_curator,
-            Whose::Repository => own = config.dream.local_curator,
+            Whose::User => user = over(said, user),
+            Whose::Repository => own = said,
         }
     }
-    take_environment(&mut user)?;
     let places = Places { root: repo.canonical(), home: home() };
     let mut left_out = Vec::new();
     let admitted = admitted(own, &places, &mut left_out);
@@ -46,7 +49,10 @@ pub(crate) fn resolve(repo: &Repo) -> Result<Resolved, Failure> {
         url: said.ollama_url.unwrap_or(defaults.url),
         model: said.model,
         worker_dir: said.worker_dir.map(|name| places.of(&name)),
-        vault_dir: said.vault_dir.map(|name| places.of(&name)),
+        vault_dir: said
+            .vault_dir
+            .filter(|_| !ao_mutant::active("CUR-01/vault-is-ignored"))
+            .map(|name| places.of(&name)),
         hourly_cap: said.hourly_cap.unwrap_or(defaults.hourly_cap),
         allowed: said.allowed_job_kinds.unwrap_or(defaults.allowed),
     };
@@ -54,8 +60,11 @@ pub(crate) fn resolve(repo: &Repo) -> Result<Resolved, Failure> {
 }
 
 /// The drafts that INGEST may take in, if there are any.
-pub(crate) fn drafts(repo: &Repo) -> Result<Option<Source>, Failure> {
-    let Resolved { settings, .. } = resolve(repo)?;
+pub(crate) fn drafts(repo: &Repo, printer: &Printer) -> Result<Option<Source>, Failure> {
+    let settings = noted(repo, printer)?;
+    if ao_mutant::active("CUR-01/must-be-configured") && !settings.is_configured() {
+        return Err(failure::of(&ao_night::curator::Error::NoWorkerDir));
+    }
     let worker_dir = settings.worker_dir.filter(|_| settings.is_enabled);
     Ok(worker_dir.and_then(|place| harvest::drafts(&place, DRAFTS, "curator")))
 }
@@ -63,10 +72,14 @@ pub(crate) fn drafts(repo: &Repo) -> Result<Option<Source>, Failure> {
 /// The settings; what of the repository's does not count is told.
 pub(super) fn noted(repo: &Repo, printer: &Printer) -> Result<Settings, Failure> {
     let Resolved { settings, left_out } = resolve(repo)?;
-    for left in left_out {
-        printer.note(&format!("{} {left}", paint(DOUBT, "warning:")));
-    }
+    warn(&left_out, printer);
     Ok(settings)
+}
+
+fn warn(left_out: &[String], printer: &Printer) {
+    for left in left_out {
+        printer.note(&format!("{} {left}; {REMEDY}", paint(DOUBT, "warning:")));
+    }
 }
 
 /// The settings, and the directory that they name.
@@ -107,16 +120,18 @@ fn home() -> Option<PathBuf> {
 
 /// What of a repository's settings counts.
 fn admitted(own: CuratorConfig, places: &Places, left_out: &mut Vec<String>) -> CuratorConfig {
-    let mut leave = |key: &str, why: &str| {
-        left_out
-            .push(format!("the repository's own dream.local_curator.{key} does not count: {why}"));
+    let mut leave = |key: &str, value: &str, why: &str| {
+        let value = ao_tree::shown(value);
+        left_out.push(format!(
+            "the repository's own dream.local_curator.{key} is refused: {value} {why}"
+        ));
     };
     let mut folder = |key: &str, name: Option<String>| {
         let name = said(name)?;
         if places.is_inside(&name) {
             return Some(name);
         }
-        leave(key, "it names a folder outside of the repository");
+        leave(key, &name, "lies outside of the repository");
         None
     };
     let worker_dir = folder("worker_dir", own.worker_dir);
@@ -124,7 +139,7 @@ fn admitted(own: CuratorConfig, places: &Places, left_out: &mut Vec<String>) -> 
     let ollama_url = said(own.ollama_url).filter(|url| {
         let is_here = url.parse::<Address>().is_ok_and(|one| one.is_this_machine());
         if !is_here {
-            leave("ollama_url", "it names another machine");
+            leave("ollama_url", url, "is another machine");
         }
         is_here
     });
@@ -163,23 +178,18 @@ fn said(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn take_environment(user: &mut CuratorConfig) -> Result<(), Failure> {
-    let name = |key: &str| format!("LOCAL_CURATOR_{key}");
-    let text = |key: &str| config::said(&name(key));
-    user.enabled = config::parsed(&name("ENABLED"))?.or(user.enabled);
-    user.engine = text("ENGINE").or(user.engine.take());
-    user.ollama_url = text("OLLAMA_URL").or(user.ollama_url.take());
-    user.model = text("MODEL").or(user.model.take());
-    user.worker_dir = text("WORKER_DIR").or(user.worker_dir.take());
-    user.vault_dir = text("VAULT_DIR").or(user.vault_dir.take());
-    user.hourly_cap = config::parsed(&name("HOURLY_CAP"))?.or(user.hourly_cap);
-    if let Some(kinds) = text("ALLOWED_JOB_KINDS") {
-        let names = kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty());
-        let kinds: Result<Vec<JobKind>, String> = names.map(kind).collect();
-        let kinds = kinds.map_err(|why| config::bad(&name("ALLOWED_JOB_KINDS"), &why))?;
-        user.allowed_job_kinds = Some(kinds);
+/// What the user says in one place, over what is said in a weaker one.
+fn over(stronger: CuratorConfig, weaker: CuratorConfig) -> CuratorConfig {
+    CuratorConfig {
+        enabled: stronger.enabled.or(weaker.enabled),
+        engine: said(stronger.engine).or(weaker.engine),
+        ollama_url: said(stronger.ollama_url).or(weaker.ollama_url),
+        model: said(stronger.model).or(weaker.model),
+        worker_dir: said(stronger.worker_dir).or(weaker.worker_dir),
+        vault_dir: said(stronger.vault_dir).or(weaker.vault_dir),
+        hourly_cap: stronger.hourly_cap.or(weaker.hourly_cap),
+        allowed_job_kinds: stronger.allowed_job_kinds.or(weaker.allowed_job_kinds),
     }
-    Ok(())
 }
 
 /// A kind of job by its name.

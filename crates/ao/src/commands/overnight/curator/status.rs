@@ -38,18 +38,25 @@ pub(super) fn run(global: &Global, printer: &Printer) -> Result<Exit, Failure> {
         "engine": told(&health),
         "model": {
             "name": settings.model,
-            "is_available": health.has_model(settings.model.as_deref()),
+            "is_available": match health.has_model(settings.model.as_deref()) {
+                Some(_) if ao_mutant::active("CUR-02/every-model-is-there") => Some(true),
+                is_available => is_available,
+            },
         },
         "queue": depth.map(queue),
         "worker": status(&pulse),
         "pending_events": pending.and_then(Result::ok),
         "runners": runners.iter().map(Row::fields).collect::<Vec<_>>(),
         "bridge": {
-            "is_supported": bridges.iter().any(|bridge| bridge.path.is_some()),
+            "is_supported": bridges.iter().any(|bridge| bridge.path.is_some())
+                || ao_mutant::active("CUR-08/bridge-is-always-there"),
             "commands": bridges,
         },
     });
-    let text = text(&settings, &health, depth, &runners, &fields);
+    let mut text = text(&settings, &health, depth, &runners, &fields);
+    for left in left_out.iter().filter(|_| !ao_mutant::active("CUR-02/refusal-unsaid")) {
+        let _ = writeln!(text, "{}  {left}; {}", paint(DOUBT, "left out"), settings::REMEDY);
+    }
     printer.answer("overnight curator status", fields, &text);
     Ok(Exit::Done)
 }

@@ -9,11 +9,11 @@ mod told;
 use ao_contract::{ChangeOp, Exit};
 use ao_corpus::index::{Keep, Shelf};
 use ao_night::explain::{Deed, Explained, Scene, Source, explain};
-use ao_night::settings::PROMOTE_AFTER;
 use ao_tree::shown;
 use jiff::Timestamp;
 
 use self::subject::{Event, Subject};
+use super::nights;
 use crate::cli::Global;
 use crate::clock;
 use crate::commands::as_of::{AsOf, is_iteration, run_of};
@@ -135,7 +135,8 @@ fn read(
         past: None,
         door: None,
         now: clock::now().rfc3339(),
-        promote_after: PROMOTE_AFTER,
+        today: clock::now().day(),
+        promote_after: config::promote_after(&library.repo.root)?,
         promote_at: config::promote_at(&library.repo.root)?,
     };
     let mut doubt = None;
@@ -149,6 +150,7 @@ fn read(
         let mut past = state.past().clone();
         if let Some(line) = history.get(at) {
             source.now.clone_from(&line.at);
+            source.today = nights::day_of(&library.repo, line).unwrap_or(source.today);
             // What was said up to then was known to it; the line has no parts of a second.
             let until = line.at.parse::<Timestamp>().map(|at| at.as_nanosecond() + WITHIN_NS);
             past.until_ns = until.ok().and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX);
@@ -156,7 +158,7 @@ fn read(
         source.past = Some(past);
     } else {
         source.door = Some(library.repo.door()?);
-        // A night reads them first: what it takes can be newer than all that is here, or the same.
+        // A night reads them first: what it takes can be a copy of what is here, or refer to it.
         if !config::harvest_from(&library.repo.root)?.is_empty() {
             let why = "a night harvests first, and that is not asked here: it can change the verdict; `ao \
                        overnight plan` asks it";

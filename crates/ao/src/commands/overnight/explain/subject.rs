@@ -15,6 +15,7 @@ use crate::commands::library::Library;
 use crate::commands::show::{is_other_name, several};
 use crate::failure::Failure;
 use crate::repo::AGENTS;
+use crate::spelling::distance;
 
 /// So many names that are like the one that is not there are told.
 const LIKE_MAX: usize = 3;
@@ -210,20 +211,4 @@ fn nothing(name: &str, today: &Today, all: &[Event]) -> Failure {
         return failure.hint("`ao search` finds entries by what they say");
     }
     failure.hint(format!("names like it: {}", like.join(", ")))
-}
-
-/// How many letters have to be changed, added or left out.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (place, theirs) in other.iter().enumerate() {
-            let change = diagonal + usize::from(letter != *theirs);
-            diagonal = row[place + 1];
-            row[place + 1] = change.min(row[place] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

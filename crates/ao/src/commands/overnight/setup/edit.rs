@@ -88,6 +88,7 @@ fn read_back(old: &Json, after: &str, keys: &[(&'static str, Value)]) -> Result<
 fn json(value: &Value) -> Json {
     match value {
         Value::Word(text) => text.as_str().into(),
+        Value::Flag(is_on) => (*is_on).into(),
         Value::List(items) => items.clone().into(),
     }
 }

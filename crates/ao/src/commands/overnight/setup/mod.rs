@@ -16,6 +16,7 @@ use ao_night::setup::{self, At, Commands, FOLDER, File, Job, Scheduler};
 use ao_vault::{Ansi, out, redactor};
 
 use super::super::guard::place;
+use super::council;
 use crate::cli::Global;
 use crate::config;
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ const USUAL_TIME: &str = "03:00";
 
 /// Prepare the nights: the configuration, files for a scheduler, and a look at what would fail
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is typed by itself")]
 #[command(
     after_help = "Without --apply everything is shown and nothing is changed. With it `dream.*` in the repository's
 .agentops/config.yaml is set and the scheduler's files are written to .agentops/generated/dream/. Nothing is ever registered,
@@ -57,6 +59,12 @@ pub(crate) struct Arguments {
     /// A runner of the council, for `dream.runners`; can be given more than once (`ao runners`)
     #[arg(long, value_name = "NAME")]
     runner: Vec<String>,
+    /// Have the machine kept awake for the night, in `dream.keep_awake`
+    #[arg(long, overrides_with = "no_keep_awake")]
+    keep_awake: bool,
+    /// Let the machine sleep, in `dream.keep_awake`
+    #[arg(long)]
+    no_keep_awake: bool,
     /// Look around in this very environment; the preflight starts it
     #[arg(long, hide = true, conflicts_with_all = ["apply", "scheduler", "at"])]
     probe: bool,
@@ -141,6 +149,11 @@ pub(crate) fn run(
         .hint("nothing was begun; run the command outside"));
     }
     let root = Repo::find(global)?.canonical();
+    // What has no effect is among the checks.
+    match arguments.at {
+        Some(_) => config::vet_at_any_time(&root)?,
+        None => config::vet(&root)?,
+    };
     let said = said(&root)?;
     let machine = around::machine(&root);
     let choice = choose(arguments.scheduler, said.0, machine);
@@ -157,8 +170,10 @@ pub(crate) fn run(
     let edited = edit::edit(&root, &keys(arguments, &choice, at)?)?;
     let folder = root.join(FOLDER);
     let files: Vec<Planned> = files.into_iter().map(|file| planned(&folder, file)).collect();
-    let preflight = preflight::look(&job, &arguments.runner, &choice.started_by(machine), printer)?;
-    let is_applied = arguments.apply && !global.dry_run;
+    let runners = council::names(&arguments.runner);
+    let preflight = preflight::look(&job, &runners, &choice.started_by(machine), printer)?;
+    let is_wanted = arguments.apply || ao_mutant::active("RUN-08/preview-writes");
+    let is_applied = is_wanted && !global.dry_run;
     if is_applied {
         write(&root, &edited, &files)?;
     }
@@ -177,9 +192,9 @@ pub(crate) fn run(
 /// The scheduler and the time that the files name, the repository's own over the user's.
 fn said(root: &Path) -> Result<(Option<SchedulerMode>, Option<String>), Failure> {
     let mut said = (None, None);
-    for (_, config) in config::layers(root)? {
-        said.0 = config.dream.scheduler_mode.or(said.0);
-        said.1 = config.dream.schedule_at.or(said.1);
+    for layer in config::layers(root)? {
+        said.0 = layer.config.dream.scheduler_mode.or(said.0);
+        said.1 = layer.config.dream.schedule_at.or(said.1);
     }
     Ok(said)
 }
@@ -224,7 +239,11 @@ fn keys(
     if choice.scheduler != Scheduler::Manual || arguments.at.is_some() {
         keys.push(("schedule_at", Value::Word(at.to_string())));
     }
-    for name in &arguments.runner {
+    if arguments.keep_awake || arguments.no_keep_awake {
+        keys.push(("keep_awake", Value::Flag(!arguments.no_keep_awake)));
+    }
+    let mut runners = council::names(&arguments.runner);
+    for name in &runners {
         if name.is_empty() || name.chars().any(char::is_control) {
             return Err(Failure::usage("--runner: not a name").hint("`ao runners` lists them"));
         }
@@ -233,8 +252,11 @@ fn keys(
                 .hint("name a runner; its secret is named in your own configuration"));
         }
     }
-    if !arguments.runner.is_empty() {
-        keys.push(("runners", Value::List(arguments.runner.clone())));
+    if !runners.is_empty() {
+        if ao_mutant::active("RUN-04/only-the-first-runner") {
+            runners.truncate(1);
+        }
+        keys.push(("runners", Value::List(runners)));
     }
     Ok(keys)
 }
@@ -274,12 +296,18 @@ fn write(root: &Path, edited: &Edited, files: &[Planned]) -> Result<(), Failure>
         }
         redacted.push((file.name, bytes));
     }
-    let folder = root.join(FOLDER);
+    let folder = match std::env::var_os("HOME") {
+        Some(home) if ao_mutant::active("RUN-09/installs-the-files") => home.into(),
+        _ => root.join(FOLDER),
+    };
     if !redacted.is_empty() {
         ao_tree::make_folders(root, FOLDER).map_err(fail(folder.clone()))?;
     }
     for (name, bytes) in redacted {
         out::replace_file(&folder.join(name), &bytes).map_err(fail(folder.join(name)))?;
+    }
+    if ao_mutant::active("RUN-08/configuration-is-not-kept") {
+        return Ok(());
     }
     edited.write(root)
 }

@@ -8,10 +8,12 @@ use super::super::super::harvest;
 use super::super::super::vault::place;
 use super::super::receipts as custody;
 use super::probe::Check;
-use crate::config;
+use crate::config::{self, Night};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
+
+pub(super) const CONFIGURATION: &str = "configuration";
 
 /// The corpus, what is said about it, and what a commit needs around it.
 pub(super) fn knowledge(repo: &Repo) -> Check {
@@ -41,9 +43,17 @@ fn whole(repo: &Repo) -> Result<Option<String>, Failure> {
     Ok(interrupted)
 }
 
+/// What is said without effect, each by itself.
+pub(super) fn warnings(night: &Night) -> Vec<Check> {
+    let remedy =
+        "put it right in the file, or take it out; docs/configuration.md lists what counts";
+    let told = night.warnings.iter().filter(|_| !ao_mutant::active("RUN-46/setup-is-silent"));
+    told.map(|warning| Check::doubt(CONFIGURATION, config::told(warning), remedy)).collect()
+}
+
 /// Where the report goes, by the rules of the night.
 pub(super) fn settings(repo: &Repo) -> Check {
-    const NAME: &str = "configuration";
+    const NAME: &str = CONFIGURATION;
     let root = repo.canonical();
     match config::report_dir(&root) {
         Err(failure) => Check::failed(NAME, &failure),

@@ -75,11 +75,15 @@ pub(super) fn run(named: &[String], global: &Global, printer: &Printer) -> Resul
     let root = repo.canonical();
     let mut checks = vec![path(&root), home(), user(), places::knowledge(&repo), disk(&repo)];
     checks.extend([lock(&repo), places::receipts(&repo)]);
-    let night = Night::read(&root);
-    checks.push(match &night {
-        Ok(_) => places::settings(&repo),
-        Err(failure) => Check::failed("configuration", failure),
-    });
+    // Whoever started this look has seen to the time, or sets another.
+    let night = Night::read_at_any_time(&root);
+    match &night {
+        Ok(night) => {
+            checks.push(places::settings(&repo));
+            checks.extend(places::warnings(night));
+        }
+        Err(failure) => checks.push(Check::failed(places::CONFIGURATION, failure)),
+    }
     checks.push(vault());
     checks.push(cell(&root));
     if let Ok(night) = night {
@@ -92,8 +96,12 @@ pub(super) fn run(named: &[String], global: &Global, printer: &Printer) -> Resul
 
 fn path(root: &Path) -> Check {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    match ao_guard::find_program("bd", &path, root) {
-        Ok(found) => Check::good("path", format!("bd is {}", found.display())),
+    let name = match config::beads(root) {
+        Ok(name) => name,
+        Err(failure) => return Check::failed("path", &failure),
+    };
+    match ao_guard::find_program(&name, &path, root) {
+        Ok(found) => Check::good("path", format!("{name} is {}", found.display())),
         Err(missing) => Check::doubt(
             "path",
             format!("{missing}: packets are not synced with beads"),

@@ -8,26 +8,42 @@ use ao_contract::Exit;
 use ao_night::{Host, System};
 
 use super::super::super::guard::place;
+use crate::config;
 use crate::failure::Failure;
 
 pub(in super::super) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().into_owned())
 }
 
-pub(in super::super) fn host(root: &Path) -> Host {
-    let system = match std::env::consts::OS {
-        "linux" => System::Linux,
-        "macos" => System::MacOs,
-        _ => System::Other,
-    };
-    Host {
+pub(in super::super) fn host(root: &Path) -> Result<Host, Failure> {
+    Ok(Host {
         keeper: ao_guard::Keeper::this_binary(),
         cells: place::cells(root),
-        system,
+        system: system(),
         process: std::process::id(),
         environment: std::env::vars_os().collect(),
         repository: root.to_owned(),
+        beads: config::beads(root)?,
+    })
+}
+
+fn system() -> System {
+    match pretended().as_deref().unwrap_or(std::env::consts::OS) {
+        "linux" => System::Linux,
+        "macos" => System::MacOs,
+        _ => System::Other,
     }
+}
+
+/// Tests pretend that this is another system. A release does not.
+#[cfg(debug_assertions)]
+fn pretended() -> Option<String> {
+    std::env::var("AO_HOST_TEST_SYSTEM").ok()
+}
+
+#[cfg(not(debug_assertions))]
+fn pretended() -> Option<String> {
+    None
 }
 
 /// This program, as its file and who runs it tell it from any other.
@@ -55,7 +71,8 @@ pub(in super::super) fn catch_signals(signal: &Arc<AtomicUsize>) -> Result<(), F
             .hint("nothing was begun; run the command again")
     };
     let is_second = Arc::new(AtomicBool::new(false));
-    for number in [SIGHUP, SIGINT, SIGTERM] {
+    let is_deaf = ao_mutant::active("RUN-24/hangup-is-not-caught");
+    for number in [if is_deaf { SIGINT } else { SIGHUP }, SIGINT, SIGTERM] {
         let value = usize::try_from(number).unwrap_or(usize::MAX);
         let exit = i32::from(Exit::Failed.code());
         flag::register_conditional_shutdown(number, exit, Arc::clone(&is_second))

@@ -49,6 +49,8 @@ impl Asked {
             warn_only: self.warn_only,
             checkpoint_max_mb: None,
             long_haul: false,
+            long_haul_budget: None,
+            models: Vec::new(),
             full: self.full,
             resume: None,
         };
@@ -58,24 +60,12 @@ impl Asked {
 
 pub(in super::super) fn timeout(text: &str) -> Result<Duration, String> {
     let limit = parse_duration(text).map_err(|error| error.to_string())?;
-    checked_timeout(limit)
-}
-
-fn checked_timeout(limit: Duration) -> Result<Duration, String> {
-    let most = settings::RUN_TIMEOUT_MAX;
-    if limit.is_zero() || limit > most {
-        return Err(format!("must be over 0 and at most {}", format_duration(most)));
-    }
-    Ok(limit)
+    config::unfit_timeout(limit).map_or(Ok(limit), Err)
 }
 
 pub(super) fn epsilon(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| "is not a number".to_owned())?;
-    checked_epsilon(value)
-}
-
-fn checked_epsilon(value: f64) -> Result<f64, String> {
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err("must be over 0".into()) }
+    config::unfit_epsilon(value).map_or(Ok(value), |why| Err(why.to_owned()))
 }
 
 /// Flags over environment over repository over home over defaults.
@@ -86,30 +76,30 @@ pub(super) fn resolve(
     global: &Global,
     printer: &Printer,
 ) -> Result<Settings, Failure> {
-    let run_timeout = match (arguments.run_timeout, night.run_timeout) {
-        (Some(asked), _) => asked,
-        (None, Some(said)) => checked_timeout(said)
-            .map_err(|why| Failure::usage(format!("dream.run_timeout {why}")))?,
-        (None, None) => settings::RUN_TIMEOUT,
+    let asked = arguments.run_timeout.filter(|_| !ao_mutant::active("RUN-14/flag-is-ignored"));
+    let usual = if ao_mutant::active("RUN-14/an-hour-by-default") {
+        Duration::from_hours(1)
+    } else {
+        settings::RUN_TIMEOUT
     };
-    let plateau_epsilon = match (arguments.plateau_epsilon, night.plateau_epsilon) {
-        (Some(asked), _) => asked,
-        (None, Some(said)) => checked_epsilon(said)
-            .map_err(|why| Failure::usage(format!("dream.plateau_epsilon {why}")))?,
-        (None, None) => settings::PLATEAU_EPSILON,
-    };
+    let run_timeout = asked.or(night.run_timeout).unwrap_or(usual);
+    let epsilon = arguments.plateau_epsilon.or(night.plateau_epsilon);
+    let plateau_epsilon = epsilon.unwrap_or(settings::PLATEAU_EPSILON);
     let plateau_window =
         arguments.plateau_window.or(night.plateau_window).unwrap_or(settings::PLATEAU_WINDOW);
-    if plateau_window < settings::PLATEAU_WINDOW {
-        return Err(Failure::usage("dream.plateau_window must be at least 2"));
-    }
     let output_dir = match &arguments.output_dir {
-        Some(named) => absolute(named)?,
-        None => absolute(&config::report_dir(&repo.canonical())?)?,
+        Some(named) if !ao_mutant::active("RUN-02/output-dir-is-ignored") => absolute(named)?,
+        _ => absolute(&config::report_dir(&repo.canonical())?)?,
     };
-    let queue =
-        arguments.queue.as_deref().map(|file| read_queue(file, repo, printer)).transpose()?;
-    let template = night.morning_command.as_deref().map(Template::parse).transpose();
+    let is_there =
+        |file: &&Path| !ao_mutant::active("LOOP-19/missing-file-is-no-error") || file.exists();
+    let queue = arguments.queue.as_deref().filter(is_there);
+    let queue = queue.map(|file| read_queue(file, repo, printer)).transpose()?;
+    let template = night
+        .morning_command
+        .as_deref()
+        .filter(|_| !ao_mutant::active("REP-11/template-is-ignored"));
+    let template = template.map(Template::parse).transpose();
     let template = template
         .map_err(|error| Failure::usage(format!("dream.morning_command: {error}")))?
         .unwrap_or_default();
@@ -117,9 +107,15 @@ pub(super) fn resolve(
     let is_awake = if arguments.no_keep_awake {
         false
     } else {
-        arguments.keep_awake || night.keep_awake.unwrap_or(true)
+        let said =
+            night.keep_awake.filter(|_| !ao_mutant::active("RUN-25/configuration-is-ignored"));
+        arguments.keep_awake && !ao_mutant::active("RUN-02/configuration-beats-keep-awake")
+            || said.unwrap_or(!ao_mutant::active("RUN-25/off-by-default"))
     };
-    let max_mb = arguments.checkpoint_max_mb.unwrap_or(night.checkpoint_max_mb);
+    let asked_mb = arguments
+        .checkpoint_max_mb
+        .filter(|_| !ao_mutant::active("RUN-03/checkpoint-limit-is-ignored"));
+    let max_mb = asked_mb.unwrap_or(night.checkpoint_max_mb);
     let harvest = harvest::configured(repo, printer)?;
     let is_read = config::transcripts(&repo.root)?;
     let transcripts = is_read.then(|| Transcripts { roots: signals::roots() });
@@ -139,15 +135,17 @@ pub(super) fn resolve(
         morning_command: template,
         harvest,
         transcripts,
-        promote_after: settings::PROMOTE_AFTER,
+        promote_after: config::promote_after(&repo.root)?,
         promote_at: config::promote_at(&repo.root)?,
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
         extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
-        long_haul: if arguments.long_haul {
-            LongHaul::On { limit: settings::LONG_HAUL_LIMIT }
+        long_haul: if arguments.long_haul || ao_mutant::active("REP-10/on-by-default") {
+            let limit = arguments.long_haul_budget.unwrap_or(settings::LONG_HAUL_LIMIT);
+            LongHaul::On { limit }
         } else {
             LongHaul::Off
         },
+        config_warnings: night.warnings.clone(),
     })
 }
 

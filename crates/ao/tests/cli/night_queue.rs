@@ -1,0 +1,335 @@
+//! Packets that come from the work queue: written back to their own item, and to its own bead.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cell::{Cells, User};
+use crate::night::{Night, step};
+
+/// A `bd` with a memory: `.beads/beads.json`. Each call is a line of `.beads/calls`.
+const BD: &str = r#"#!/usr/bin/env python3
+import json, pathlib, sys
+
+folder = pathlib.Path(".beads")
+verb, words = sys.argv[1], sys.argv[2:]
+with open(folder / "calls", "a") as calls:
+    calls.write(json.dumps(sys.argv[1:]) + "\n")
+file = folder / "beads.json"
+beads = json.loads(file.read_text()) if file.exists() else []
+
+
+def put(bead):
+    for word in words:
+        name, _, value = word.partition("=")
+        if name == "--metadata":
+            bead["metadata"] = json.loads(value)
+        elif name == "--set-metadata":
+            key, _, value = value.partition("=")
+            bead.setdefault("metadata", {})[key] = value
+        elif name in ("--title", "--description"):
+            bead[name[2:]] = value
+
+
+if verb == "list":
+    key, _, value = words[words.index("--metadata-field") + 1].partition("=")
+    told = [bead for bead in beads if bead.get("metadata", {}).get(key) == value]
+elif verb == "show":
+    told = [bead for bead in beads if bead["id"] == words[0]]
+    if not told:
+        sys.exit("Error: no issue found matching " + words[0])
+elif verb == "create":
+    told = {"id": f"new-{len(beads)}", "status": "open"}
+    put(told)
+    beads.append(told)
+else:
+    told = next(bead for bead in beads if bead["id"] == words[-1])
+    put(told)
+file.write_text(json.dumps(beads))
+print(json.dumps(told))
+"#;
+
+const MALFORMED: &str = "not json at all \u{1f319}";
+const HALF: &str = "{\"half\": ";
+const DONE: &str = r#"{"source_epic":"old","items":[{"title":"Close the idle sockets"}],"consumed":true, "consumed_at" : "2026-01-01"}"#;
+/// Two items that nobody has, with fields, numbers and spaces of their own.
+const OPEN: &str = r#"{"source_epic":"e-1",  "zeta" : 1.50,"items":[{"title":"Close the idle sockets","severity":"high","evidence":"seen twice","n":18446744073709551615,"odd" : [ 1.0e3 , {} ]} ,{"id":"nw-2", "title": "Cap the retry loop", "severity": "high", "evidence": "seen", "confidence": 0.95, "why_now": "Their own reason.", "morning_command": "make retry-cap", "bead_id": "na-7"}],"consumed":false,"who":null}"#;
+
+pub(crate) struct Queue {
+    pub(crate) cells: Cells,
+    bin: TempDir,
+}
+
+impl Queue {
+    /// With `bd`, and these beads in it.
+    pub(crate) fn with(lines: &str, beads: &Value) -> Self {
+        let bin = tempfile::tempdir().unwrap();
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.path().display());
+        let queue = Self { cells: Cells::new(User::This).variable("PATH", &path), bin };
+        queue.bd(BD);
+        fs::create_dir(queue.beads("")).unwrap();
+        fs::write(queue.beads("beads.json"), beads.to_string()).unwrap();
+        queue.cells.repo.write("rpi/next-work.jsonl", lines);
+        queue.cells.settle();
+        queue
+    }
+
+    /// Another `bd` from now on.
+    pub(crate) fn bd(&self, script: &str) {
+        let bd = self.bin.path().join("bd");
+        fs::write(&bd, script).unwrap();
+        fs::set_permissions(&bd, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    pub(crate) fn beads(&self, name: &str) -> PathBuf {
+        self.cells.path(".beads").join(name)
+    }
+
+    fn bead(&self, id: &str) -> Value {
+        let all: Vec<Value> =
+            serde_json::from_slice(&fs::read(self.beads("beads.json")).unwrap()).unwrap();
+        all.into_iter().find(|bead| bead["id"] == id).unwrap_or_default()
+    }
+
+    /// What `bd` was asked since the last look.
+    pub(crate) fn calls(&self) -> Vec<Vec<String>> {
+        let text = fs::read_to_string(self.beads("calls")).unwrap_or_default();
+        fs::write(self.beads("calls"), "").unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub(crate) fn lines(&self) -> String {
+        self.cells.repo.read("rpi/next-work.jsonl")
+    }
+
+    /// A night; its summary.
+    pub(crate) fn night(&self) -> Value {
+        let start = ["--json", "overnight", "start", "--no-keep-awake", "--max-iterations", "1"];
+        self.cells.ao(&start).expect(0).json()["summary"].clone()
+    }
+
+    /// The commits that a night made for its packets.
+    fn commits(&self) -> usize {
+        let history =
+            fs::read_to_string(self.cells.repo.state("history.jsonl")).unwrap_or_default();
+        history.lines().filter(|line| line.contains("morning packets of")).count()
+    }
+
+    /// Where a packet lies, from the root of the repository.
+    fn path_of(&self, packet: &Value) -> String {
+        let root = self.cells.repo.root().canonicalize().unwrap();
+        let path = PathBuf::from(packet["artifact_path"].as_str().unwrap());
+        path.strip_prefix(root).unwrap().to_str().unwrap().to_owned()
+    }
+}
+
+fn packet(summary: &Value, title: &str) -> Value {
+    let packets = summary["morning_packets"].as_array().unwrap();
+    let found = packets.iter().find(|packet| packet["title"] == title);
+    found.unwrap_or_else(|| panic!("{title} is not in {packets:#?}")).clone()
+}
+
+fn theirs() -> Value {
+    json!([{ "id": "na-7", "status": "open", "title": "Their words", "description": "Theirs, too." }])
+}
+
+// proves: REP-20
+#[test]
+fn a_packet_is_written_back_to_its_own_item_and_no_other_byte_changes() {
+    let before = format!("{MALFORMED}\n{OPEN}\r\n{HALF}\n\n{DONE}\n");
+    let queue = Queue::with(&before, &theirs());
+    let summary = queue.night();
+    let sockets = packet(&summary, "Close the idle sockets");
+    let retry = packet(&summary, "Cap the retry loop");
+    let text = |packet: &Value, key: &str| packet[key].as_str().unwrap().to_owned();
+    let added = format!(
+        r#","id":"{}","packet_path":"{}","morning_command":"{}","bead_id":"{}""#,
+        text(&sockets, "id"),
+        queue.path_of(&sockets),
+        text(&sockets, "morning_command"),
+        text(&sockets, "bead_id"),
+    );
+    // This item has all but the path.
+    let path = format!(r#", "packet_path": "{}""#, queue.path_of(&retry));
+    let open = OPEN.replacen("[ 1.0e3 , {} ]", &format!("[ 1.0e3 , {{}} ]{added}"), 1).replacen(
+        r#""bead_id": "na-7""#,
+        &format!(r#""bead_id": "na-7"{path}"#),
+        1,
+    );
+    let after = queue.lines();
+    let expected = format!("{MALFORMED}\n{open}\r\n{HALF}\n\n{DONE}\n");
+    assert!(after.starts_with(&expected), "{after}\nis not\n{expected}");
+    let rest = &after[expected.len()..];
+    assert!(!rest.contains("sockets") && !rest.contains("retry"), "doubled: {rest}");
+    assert!(queue.cells.path(&queue.path_of(&retry)).is_file());
+    // The packet says what the item says of itself.
+    assert_eq!(retry["why_now"], "Their own reason.");
+    assert_eq!(retry["confidence"], "high");
+    assert_eq!(retry["morning_command"], "make retry-cap");
+    // What a file of the repository says is no recommendation of the night.
+    let recommended = summary["recommended"].to_string();
+    assert!(!recommended.contains("make retry-cap"), "{recommended}");
+    // In the morning both are still to be done, under the names that their packets know.
+    for packet in [&sockets, &retry] {
+        let shown =
+            queue.cells.ao(&["--json", "overnight", "packet", &text(packet, "id")]).expect(0);
+        assert_eq!(shown.json()["verdict"], "true", "{shown}");
+    }
+    // A second night has nothing to write.
+    let (commits, _) = (queue.commits(), queue.calls());
+    assert_eq!(commits, 1);
+    queue.night();
+    assert_eq!(queue.lines(), after);
+    assert_eq!(queue.commits(), commits);
+    let verbs: Vec<String> = queue.calls().into_iter().map(|mut call| call.remove(0)).collect();
+    assert!(verbs.iter().all(|verb| verb == "list"), "{verbs:?}");
+}
+
+// proves: REP-20
+#[test]
+fn the_bead_of_an_item_is_looked_up_and_linked_and_its_text_stays() {
+    let queue = Queue::with(&format!("{OPEN}\n"), &theirs());
+    let summary = queue.night();
+    assert_eq!(step(&summary, "bead-sync"), "done");
+    let retry = packet(&summary, "Cap the retry loop");
+    assert_eq!(retry["bead_id"], "na-7");
+    let bead = queue.bead("na-7");
+    assert_eq!(
+        (&bead["title"], &bead["description"]),
+        (&json!("Their words"), &json!("Theirs, too."))
+    );
+    assert_eq!(bead["metadata"]["dream_packet_id"], retry["id"]);
+    let calls = queue.calls();
+    let about = |word: &'static str| calls.iter().filter(move |call| call[0] == word);
+    assert_eq!(about("show").count(), 1, "{calls:#?}");
+    assert!(about("show").all(|call| call[1] == "na-7"), "{calls:#?}");
+    let packets = summary["morning_packets"].as_array().unwrap().len();
+    assert_eq!(about("create").count(), packets - 1, "{calls:#?}");
+    assert!(about("create").all(|call| !call.iter().any(|word| word.contains("retry"))));
+    assert_eq!(summary["yield"]["bead_sync_count"], packets);
+}
+
+// proves: REP-20
+#[test]
+fn a_bead_that_is_gone_or_closed_is_not_replaced() {
+    // Nobody knows this one.
+    let queue = Queue::with(&format!("{OPEN}\n"), &json!([]));
+    let summary = queue.night();
+    assert_eq!(step(&summary, "bead-sync"), "soft-fail");
+    let steps = summary["steps"].as_array().unwrap();
+    let sync = steps.iter().find(|step| step["name"] == "bead-sync").unwrap();
+    let note = sync["note"].as_str().unwrap();
+    assert!(note.contains("na-7") && note.contains("no issue found"), "{note}");
+    assert_eq!(packet(&summary, "Cap the retry loop").get("bead_id"), None);
+    assert!(queue.lines().contains(r#""bead_id": "na-7""#), "{}", queue.lines());
+    let made = queue.calls().into_iter().filter(|call| call[0] == "create");
+    assert!(made.into_iter().all(|call| !call.iter().any(|word| word.contains("retry"))));
+    // Somebody closed it.
+    let mut closed = theirs();
+    closed[0]["status"] = "closed".into();
+    let queue = Queue::with(&format!("{OPEN}\n"), &closed);
+    let summary = queue.night();
+    assert_eq!(packet(&summary, "Cap the retry loop")["bead_id"], "na-7");
+    assert_eq!(queue.bead("na-7"), closed[0]);
+    assert!(queue.calls().iter().all(|call| call[0] != "update"));
+    // What is no id is not asked for.
+    let odd = OPEN.replace("na-7", "--all x");
+    let queue = Queue::with(&format!("{odd}\n"), &theirs());
+    let summary = queue.night();
+    assert_eq!(step(&summary, "bead-sync"), "soft-fail");
+    assert!(queue.calls().iter().all(|call| call[0] != "show"));
+    assert!(queue.lines().contains(r#""bead_id": "--all x""#), "{}", queue.lines());
+}
+
+// proves: REP-20
+#[test]
+fn a_line_that_somebody_appends_meanwhile_stays_and_so_does_what_is_written_back() {
+    let night = Night::with(2);
+    let item = json!({ "title": "Close the idle sockets", "severity": "high" });
+    let line = json!({ "source_epic": "e", "items": [item], "consumed": false }).to_string();
+    night.repo.write("rpi/next-work.jsonl", &format!("{line}\n"));
+    let held = night.held_at("work-queue", &["--max-iterations", "1"]);
+    let theirs = "{\"items\" : [ {\"title\":\"Theirs\"} ], \"n\" : 1.0}";
+    night.repo.write("rpi/next-work.jsonl", &format!("{line}\n{theirs}\n"));
+    held.go_on().expect(0);
+    let after = night.repo.read("rpi/next-work.jsonl");
+    let lines: Vec<&str> = after.lines().collect();
+    assert_eq!(lines[1], theirs, "{after}");
+    let first: Value = serde_json::from_str(lines[0]).unwrap();
+    let summary = night.summary();
+    let packet = packet(&summary, "Close the idle sockets");
+    assert_eq!(first["items"][0]["id"], packet["id"], "{after}");
+    assert!(!night.repo.state("conflicts").exists());
+    assert!(!summary["degraded"].to_string().contains("work queue"), "{summary:#}");
+}
+
+// proves: REP-20
+#[test]
+fn what_somebody_has_or_is_for_another_repository_is_not_written_to() {
+    let night = Night::with(2);
+    let items = |more: &str| {
+        format!(r#"{{"source_epic":"e","items":[{{"title":"Mine","severity":"high"{more}}}]}}"#)
+    };
+    let claimed = items(r#","claim_status":"in_progress","claimed_by":"ann""#);
+    let elsewhere = items(r#","target_repo":"another/one""#);
+    let before = format!("{claimed}\n{elsewhere}\n{}\n", items(""));
+    night.repo.write("rpi/next-work.jsonl", &before);
+    night.run(&["--max-iterations", "1"]).expect(0);
+    let after = night.repo.read("rpi/next-work.jsonl");
+    let lines: Vec<&str> = after.lines().collect();
+    assert_eq!((lines[0], lines[1]), (claimed.as_str(), elsewhere.as_str()));
+    assert!(lines[2].contains(r#""packet_path":"#), "{after}");
+}
+
+/// The operator's file as `evolve` writes it: ids in backquotes, stars, what blocks an item.
+const ROADMAP: &str = "# Roadmap\n\n\
+    1. `nw-2` — Cap the retries of the relay.\n   blocker: `rig-8z29` (land as minimum unblocker first)\n\
+    2. `rig-imjw` - Converge the inventory. blocker: `nw-2`\n\
+    * [severity: high] Drain the mail spool\n  It is full.\n\
+    * [x] Done long ago\n\
+    - Fix `src/lock.rs`\n";
+
+// proves: LOOP-19
+#[test]
+fn the_queue_of_evolve_is_read_as_it_is() {
+    let night = Night::with(2);
+    night.repo.write("rpi/next-work.jsonl", &format!("{OPEN}\n"));
+    let file = night.aside.path().join("roadmap.md");
+    fs::write(&file, ROADMAP).unwrap();
+    let ran = night.run(&["--max-iterations", "1", "--queue", file.to_str().unwrap()]).expect(0);
+    assert!(!ran.stderr.contains("is no item"), "{ran}");
+    let summary = night.summary();
+    let packets = summary["morning_packets"].as_array().unwrap();
+    let titles: Vec<&str> =
+        packets.iter().map(|packet| packet["title"].as_str().unwrap()).collect();
+    assert_eq!(
+        titles[..4],
+        [
+            "Cap the retries of the relay.",
+            "Converge the inventory.",
+            "Drain the mail spool",
+            "Fix `src/lock.rs`"
+        ]
+    );
+    // The id is that of an item of the work queue: it is that work, under whatever title.
+    assert_eq!(packets[0]["queue_item"], "nw-2", "{packets:#?}");
+    assert!(!titles.contains(&"Cap the retry loop"), "doubled: {titles:?}");
+    let queue = night.repo.read("rpi/next-work.jsonl");
+    assert_eq!(queue.matches("retry loop").count(), 1, "{queue}");
+    assert!(!queue.contains("Cap the retries"), "{queue}");
+    for (packet, blocker) in [(&packets[0], "rig-8z29"), (&packets[1], "nw-2")] {
+        let why = packet["why_now"].as_str().unwrap();
+        assert!(why.contains(&format!("blocked by {blocker}")), "{why}");
+    }
+    assert!(packets[0]["evidence"].to_string().contains("land as minimum unblocker first"));
+    assert!(!packets[2]["why_now"].as_str().unwrap().contains("blocked"));
+    assert_eq!(packets[2]["severity"], "high");
+    // An id keeps its packet when the words around it change.
+    let reworded = ROADMAP.replace("Converge the inventory", "Bring the inventories together");
+    fs::write(&file, reworded).unwrap();
+    night.run(&["--max-iterations", "1", "--queue", file.to_str().unwrap()]).expect(0);
+    assert_eq!(night.summary()["morning_packets"][1]["id"], packets[1]["id"]);
+}
