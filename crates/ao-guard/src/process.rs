@@ -20,7 +20,7 @@ pub(crate) fn list() -> io::Result<Vec<Process>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
-        let id = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+        let id = name.to_str().and_then(|name| name.parse().ok()).and_then(positive);
         found.extend(id.and_then(look_at));
     }
     Ok(found)
@@ -39,7 +39,12 @@ fn parse(id: Pid, stat: &[u8]) -> Option<Process> {
     let mut numbers = rest.split_ascii_whitespace().skip(1).map(|word| word.parse::<i32>().ok());
     let parent = numbers.next()??;
     let session = numbers.nth(1)??;
-    Some(Process { id, parent: Pid::from_raw(parent), session: Pid::from_raw(session) })
+    Some(Process { id, parent: positive(parent), session: positive(session) })
+}
+
+/// The kernel says 0 for "none", and -1 of a process that it is just letting go.
+fn positive(id: i32) -> Option<Pid> {
+    Pid::from_raw(id.max(0))
 }
 
 /// What a process holds in memory; nothing if it is gone.
@@ -87,6 +92,8 @@ mod tests {
         let seen = parse(id, b"7 (a) R 1 1 1 (b\n) S 42 7 41 0 -1 4194304 90").unwrap();
         assert_eq!((seen.parent, seen.session), (Pid::from_raw(42), Pid::from_raw(41)));
         assert_eq!(parse(id, b"7 (kthread) S 0 0 0").unwrap().parent, None);
+        let going = parse(id, b"7 (going) X 0 -1 -1 0 -1 4194304 90").unwrap();
+        assert_eq!((going.parent, going.session), (None, None));
         assert_eq!(parse(id, b"7 (cut"), None);
         assert_eq!(parse(id, b"7 (cut) S 42"), None);
     }

@@ -26,6 +26,16 @@ pub(crate) struct Printer {
     is_quiet: bool,
 }
 
+/// A value of a file or a variable as one line of a message, with its control characters escaped.
+pub(crate) fn excerpt(value: &str, chars_max: usize) -> String {
+    let line = ao_tree::shown(value);
+    let mut text: String = line.chars().take(chars_max).collect();
+    if text.len() < line.len() {
+        text.push('…');
+    }
+    text
+}
+
 /// Text in a colour, where colours are wanted.
 pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")

@@ -9,6 +9,7 @@ use super::check::UnfitValue;
 use super::place::{self, KeyPlace};
 use super::{NAMED, Whose};
 use crate::failure::Failure;
+use crate::printer::excerpt;
 
 /// A larger file is not a configuration.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -86,22 +87,14 @@ impl ConfigLayer {
         };
         let is_secret = path.last().is_some_and(|key| SECRET_KEYS.contains(&key.as_str()));
         let value = place.and_then(|place| place.value.as_deref()).filter(|_| !is_secret);
-        let is = value.map_or_else(String::new, |value| format!(" is `{}`", short(value)));
+        let is = value
+            .map_or_else(String::new, |value| format!(" is `{}`", excerpt(value, VALUE_CHARS_MAX)));
         format!("{subject}{is}: {why}")
     }
 }
 
 fn refuse(message: String) -> Failure {
     Failure::usage(message).hint("`ao schema config` says what the file may hold")
-}
-
-fn short(value: &str) -> String {
-    let line = shown(value);
-    let mut text: String = line.chars().take(VALUE_CHARS_MAX).collect();
-    if text.len() < line.len() {
-        text.push('…');
-    }
-    text
 }
 
 /// What the value of a key may be; `None` if it is no key with a value.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::night::{Night, json_of, statuses};
 
 /// A run of an older program that was cut off after these iterations.
-fn old_run(night: &Night, iterations: &[Value]) -> PathBuf {
+pub(crate) fn old_run(night: &Night, iterations: &[Value]) -> PathBuf {
     night.run(&["--goal", "old"]).expect(0);
     let mut summary = night.summary();
     let run = summary["run_id"].as_str().unwrap().to_owned();

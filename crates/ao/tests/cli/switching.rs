@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::night::{Night, json_of, ran, statuses};
+use crate::night_history;
 use crate::repo::{Ran, TestRepo};
 
 const RUN: &str = "20260411T031037Z";
@@ -194,21 +195,16 @@ fn its_rolled_back_iterations_are_read_and_shown_as_such() {
 #[test]
 fn a_rolled_back_iteration_is_no_baseline() {
     let night = Night::with(6);
-    night.run(&["--goal", "old"]).expect(0);
-    let mut summary = night.summary();
-    let run = summary["run_id"].as_str().unwrap().to_owned();
-    let folder = night.latest(&format!("{run}/iterations"));
-    fs::remove_dir_all(&folder).unwrap();
-    fs::create_dir_all(&folder).unwrap();
-    for (index, status, before, after) in [(1, "done", 0.5, 0.6), (2, "rolled-back", 0.6, 0.9)] {
+    let both = |before: f64, after: f64| json!({ "fitness_before": { "composite": before }, "fitness_after": { "composite": after } });
+    let iterations = [(1, "done", both(0.5, 0.6)), (2, "rolled-back", both(0.6, 0.9))];
+    let iterations = iterations.map(|(index, status, fitness)| {
         let mut one = iteration(index, status);
-        one["id"] = format!("{run}-iter-{index}").into();
-        one["fitness_before"] = json!({ "composite": before });
-        one["fitness_after"] = json!({ "composite": after });
-        fs::write(folder.join(format!("iter-{index}.json")), one.to_string()).unwrap();
-    }
-    summary["status"] = "planned".into();
-    fs::write(night.latest("summary.json"), summary.to_string()).unwrap();
+        let fields = one.as_object_mut().unwrap();
+        fields.remove("id");
+        fields.extend(fitness.as_object().unwrap().clone());
+        one
+    });
+    night_history::old_run(&night, &iterations);
     night.run(&["--resume"]).expect(0);
     let summary = night.summary();
     assert_eq!(statuses(&summary), ["done", "rolled-back", "done"]);

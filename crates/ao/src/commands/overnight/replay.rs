@@ -19,12 +19,12 @@ use super::terminal::Terminal;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Printer, excerpt};
 use crate::repo::Repo;
 
 /// So many differences are listed for people; JSON has all of them.
 const LISTED_MAX: usize = 20;
-/// So much of a value is shown.
+/// Longest value that is shown, in characters.
 const VALUE_CHARS_MAX: usize = 120;
 const SUMMARY: &str = "overnight/latest/summary.json";
 
@@ -224,8 +224,8 @@ fn tell(arguments: &Arguments, again: &Again, printer: &Printer) -> Exit {
     };
     for one in again.differences.iter().take(LISTED_MAX) {
         let _ = writeln!(text, "{}", shown(&one.path));
-        let _ = writeln!(text, "  then {}", short(&one.then));
-        let _ = writeln!(text, "  now  {}", short(&one.now));
+        let _ = writeln!(text, "  then {}", excerpt(&one.then, VALUE_CHARS_MAX));
+        let _ = writeln!(text, "  now  {}", excerpt(&one.now, VALUE_CHARS_MAX));
     }
     if again.differences.len() > LISTED_MAX {
         let more = again.differences.len() - LISTED_MAX;
@@ -248,13 +248,4 @@ fn tell(arguments: &Arguments, again: &Again, printer: &Printer) -> Exit {
     printer.answer("overnight replay", fields, &text);
     // Another runner is asked to see what differs: that it does is no failure.
     if again.is_identical || arguments.swap.is_some() { Exit::Done } else { Exit::Failed }
-}
-
-fn short(value: &str) -> String {
-    let line = shown(value);
-    let mut text: String = line.chars().take(VALUE_CHARS_MAX).collect();
-    if text.len() < line.len() {
-        text.push('…');
-    }
-    text
 }
