@@ -30,20 +30,27 @@ impl Level {
     }
 }
 
-/// A confidence as its author wrote it: `high`, `medium`, `low` or a number.
+/// A confidence as its author wrote it: `high`, `medium`, `low`, a number, or another text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Confidence {
     Word(Level),
     Number(Finite),
+    Text(String),
 }
 
 impl Confidence {
-    /// On the scale from 0 to 1, whatever was written.
-    pub fn value(&self) -> f64 {
+    /// On the scale from 0 to 1. `None` of a text that is neither a level nor a number, however it is written.
+    pub fn value(&self) -> Option<f64> {
         match self {
-            Self::Word(level) => level.value(),
-            Self::Number(number) => number.get().clamp(0.0, 1.0),
+            Self::Word(level) => Some(level.value()),
+            Self::Number(number) => Some(number.get().clamp(0.0, 1.0)),
+            Self::Text(text) => {
+                let text = text.trim().to_lowercase();
+                let level: Option<Level> = serde_json::from_value(text.as_str().into()).ok();
+                let number = || text.parse::<f64>().ok().filter(|number| number.is_finite());
+                level.map(Level::value).or_else(|| Some(number()?.clamp(0.0, 1.0)))
+            }
         }
     }
 }
@@ -53,7 +60,11 @@ impl<'de> Deserialize<'de> for Confidence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             number @ Value::Number(_) => serde_json::from_value(number).map(Self::Number),
-            word => serde_json::from_value(word).map(Self::Word),
+            Value::String(text) => {
+                let word = serde_json::from_value(text.as_str().into()).map(Self::Word);
+                Ok(word.unwrap_or(Self::Text(text)))
+            }
+            other => serde_json::from_value::<Level>(other).map(Self::Word),
         }
         .map_err(|error| D::Error::custom(format!("{error} or a number")))
     }
@@ -70,6 +81,6 @@ impl JsonSchema for Confidence {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let word = generator.subschema_for::<Level>();
-        json_schema!({ "anyOf": [word, { "type": "number" }] })
+        json_schema!({ "anyOf": [word, { "type": "number" }, { "type": "string" }] })
     }
 }

@@ -82,7 +82,7 @@ mod yields;
 
 pub use brief::{BriefLine, BriefSource, KnowledgeBrief};
 pub use briefing_fallback::BriefingFallback;
-pub use budget::WarnOnlyBudget;
+pub use budget::{LastRescue, WarnOnlyBudget};
 pub use cassette::{
     CassetteBudget, CassetteFailure, CassetteForm, CassetteLine, CassetteRefusal, CassetteUsage,
     FailureKind,

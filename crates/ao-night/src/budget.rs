@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use ao_contract::{Extra, WarnOnlyBudget};
+use ao_contract::{Extra, HistoryLine, LastRescue, WarnOnlyBudget};
 use ao_vault::{out, redactor};
 
 const FILE: &str = "warn-only-budget.json";
@@ -33,6 +33,7 @@ fn full() -> WarnOnlyBudget {
         initial_budget: RESCUES,
         last_reset_at: None,
         last_decrement_at: None,
+        last_rescue: None,
         extra: Extra::new(),
     }
 }
@@ -45,6 +46,7 @@ pub fn reset(state: &Path, rescues: Option<u32>, at: String) -> io::Result<WarnO
         remaining: rescues - u32::from(ao_mutant::active("RUN-03/reset-restores-too-few")),
         initial_budget: rescues,
         last_reset_at: Some(at),
+        last_rescue: None,
         ..before
     };
     write(state, &fresh)?;
@@ -52,16 +54,39 @@ pub fn reset(state: &Path, rescues: Option<u32>, at: String) -> io::Result<WarnO
 }
 
 /// Spends one, durably, before what it rescues is committed.
-pub(crate) fn spend(state: &Path, budget: &mut WarnOnlyBudget, at: String) -> io::Result<()> {
+pub(crate) fn spend(
+    state: &Path,
+    budget: &mut WarnOnlyBudget,
+    at: String,
+    rescue: LastRescue,
+) -> io::Result<()> {
     budget.remaining = budget.remaining.saturating_sub(1);
     budget.last_decrement_at = Some(at);
+    budget.last_rescue = Some(rescue);
     write(state, budget)
 }
 
 /// Takes back that one was spent: what it was spent on does not need it any more.
 pub(crate) fn give_back(state: &Path, budget: &mut WarnOnlyBudget) -> io::Result<()> {
     budget.remaining = budget.remaining.saturating_add(1);
+    budget.last_rescue = None;
     write(state, budget)
+}
+
+/// Gives back the rescue of a run that was cut off before its commit was decided. Gives the iteration.
+pub(crate) fn give_back_unused(
+    state: &Path,
+    budget: &mut WarnOnlyBudget,
+    history: &[HistoryLine],
+) -> io::Result<Option<String>> {
+    let is_committed = |id: &str| history.iter().any(|line| line.id == id);
+    let Some(LastRescue { iteration_id, .. }) =
+        budget.last_rescue.clone().filter(|last| !is_committed(&last.iteration_id))
+    else {
+        return Ok(None);
+    };
+    give_back(state, budget)?;
+    Ok(Some(iteration_id))
 }
 
 pub(crate) fn write(state: &Path, budget: &WarnOnlyBudget) -> io::Result<()> {

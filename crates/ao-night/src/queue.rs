@@ -190,7 +190,7 @@ impl Reader {
         }
         let Some(item) = self.items.last_mut() else { return };
         let text = item.take_fields(line.trim());
-        item.blocked_by(evolve::blocker(&text));
+        item.blocked_by(evolve::blockers(&text));
         let room = DESCRIPTION_CHARS_MAX.saturating_sub(item.description.chars().count());
         if text.is_empty() || room == 0 {
             return;

@@ -257,9 +257,21 @@ pub fn unfit(name: &str, config: &RunnerConfig) -> Option<UnfitSetting> {
         }
         (Some(kind), _) | (None, kind) => kind,
     };
-    if config.command.as_ref().is_some_and(Vec::is_empty) {
+    let is_none = |command: &Vec<String>| command.first().is_none_or(|program| program.is_empty());
+    let is_bare = said.and(kind) == Some(Kind::Command) && config.command.is_none();
+    if is_bare || config.command.as_ref().is_some_and(is_none) {
         let why = "must be a program and its arguments".to_owned();
         return Some(UnfitSetting { key: "command", why });
+    }
+    let over_0 = |key| Some(UnfitSetting { key, why: "must be over 0".to_owned() });
+    if config.timeout.as_ref().is_some_and(|time| time.get().is_zero()) {
+        return over_0("timeout");
+    }
+    if config.max_tokens == Some(0) {
+        return over_0("max_tokens");
+    }
+    if config.max_usd.as_ref().is_some_and(|usd| usd.get() < 0.0) {
+        return Some(UnfitSetting { key: "max_usd", why: "must not be under 0".to_owned() });
     }
     of_config(name, kind.unwrap_or(Kind::OpenAi), config).err()
 }

@@ -34,7 +34,7 @@ const CHECKPOINT_MAX_MB: u64 = 512;
 /// How old a pending learning must be for `ao flywheel close-loop`.
 const THRESHOLD: Duration = Duration::from_hours(24);
 /// The program for beads.
-const BEADS: &str = "bd";
+pub(super) const BEADS: &str = "bd";
 
 /// What the door is told, resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

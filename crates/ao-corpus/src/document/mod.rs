@@ -286,7 +286,7 @@ impl Document {
     pub fn confidence(&self) -> Option<f64> {
         let confidence: Confidence =
             serde_json::from_value(self.field("confidence")?.into_owned()).ok()?;
-        Some(confidence.value())
+        confidence.value()
     }
 
     /// Whether its author wants it left exactly as it is.

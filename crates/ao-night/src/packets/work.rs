@@ -161,17 +161,18 @@ impl OwnWords {
         };
         Self {
             why_now: said(item.why_now.get()).map(str::to_owned),
-            confidence: item.confidence.get().map(level),
+            confidence: item.confidence.get().and_then(level),
             command: said(item.morning_command.get()).filter(is_command).map(str::to_owned),
         }
     }
 }
 
 /// The word that is nearest to a confidence.
-fn level(confidence: &Confidence) -> Level {
-    let far = |level: &Level| (level.value() - confidence.value()).abs();
+fn level(confidence: &Confidence) -> Option<Level> {
+    let value = confidence.value()?;
+    let far = |level: &Level| (level.value() - value).abs();
     let levels = [Level::Low, Level::Medium, Level::High];
-    levels.into_iter().min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(Level::Low)
+    levels.into_iter().min_by(|one, other| far(one).total_cmp(&far(other)))
 }
 
 /// A text that says something.

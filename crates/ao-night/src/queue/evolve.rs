@@ -17,9 +17,9 @@ const ID_CHARS_MAX: usize = 128;
 impl QueueItem {
     /// Takes the words of its line, the id and what blocks it apart.
     pub(super) fn name(&mut self, line: &str) {
-        let line = match without_blocker(line) {
-            Some((rest, id)) => {
-                self.blocked_by(Some(id));
+        let line = match without_blockers(line) {
+            Some((rest, ids)) => {
+                self.blocked_by(ids);
                 rest
             }
             None => line.to_owned(),
@@ -36,8 +36,12 @@ impl QueueItem {
         }
     }
 
-    pub(super) fn blocked_by(&mut self, id: Option<String>) {
-        self.blockers.extend(id.filter(|id| !self.blockers.contains(id)));
+    pub(super) fn blocked_by(&mut self, ids: Vec<String>) {
+        for id in ids {
+            if !self.blockers.contains(&id) {
+                self.blockers.push(id);
+            }
+        }
     }
 }
 
@@ -47,24 +51,35 @@ pub(super) fn begins_with_blocker(line: &str) -> bool {
 }
 
 /// What a line beneath an item says that blocks it; the backquotes may be missing there.
-pub(super) fn blocker(line: &str) -> Option<String> {
-    if let Some((_, id)) = without_blocker(line) {
-        return Some(id);
+pub(super) fn blockers(line: &str) -> Vec<String> {
+    if let Some((_, ids)) = without_blockers(line) {
+        return ids;
     }
-    let rest = begins_with_blocker(line).then(|| &line[BLOCKER.len()..])?;
-    let word = rest.split_whitespace().next()?.trim_end_matches([',', ';', '.']);
-    is_id(word).then(|| word.to_owned())
+    if !begins_with_blocker(line) {
+        return Vec::new();
+    }
+    let word = line[BLOCKER.len()..].split_whitespace().next().unwrap_or_default();
+    let word = word.trim_end_matches([',', ';', '.']);
+    if is_id(word) { vec![word.to_owned()] } else { Vec::new() }
 }
 
-/// A line without ``blocker: `ID` ``, in brackets or not, and the id.
-fn without_blocker(line: &str) -> Option<(String, String)> {
+/// A line without ``blocker: `ID`, `ID` ``, in brackets or not, and the ids.
+fn without_blockers(line: &str) -> Option<(String, Vec<String>)> {
     let at = line.to_ascii_lowercase().find(BLOCKER)?;
     let (before, rest) = (&line[..at], line[at + BLOCKER.len()..].trim_start());
     if before.ends_with(char::is_alphanumeric) {
         return None;
     }
-    let (head, id, after) = quoted(rest)?;
-    if !head.is_empty() {
+    let (mut ids, mut after) = (Vec::new(), rest);
+    while let Some((between, id, rest)) = quoted(after) {
+        let is_next = if ids.is_empty() { between.is_empty() } else { is_separator(between) };
+        if !is_next {
+            break;
+        }
+        ids.push(id.to_owned());
+        after = rest;
+    }
+    if ids.is_empty() {
         return None;
     }
     let (before, after) = match before.trim_end().strip_suffix('(') {
@@ -72,7 +87,12 @@ fn without_blocker(line: &str) -> Option<(String, String)> {
         None => (before, after),
     };
     let words: Vec<&str> = before.split_whitespace().chain(after.split_whitespace()).collect();
-    Some((words.join(" "), id.to_owned()))
+    Some((words.join(" "), ids))
+}
+
+/// What stands between two ids of one list.
+fn is_separator(text: &str) -> bool {
+    matches!(text.trim(), "," | ";" | "and" | "&" | "+")
 }
 
 /// The id that a line begins with, and the words behind it.
@@ -119,6 +139,8 @@ mod tests {
             ("- unblocker: `b`", None, "unblocker: `b`", &[]),
             ("- Do it\n  blocker: b-2, soon", None, "Do it", &["b-2"]),
             ("- Do it\nBlocker: `b-2`\n  blocker: `b-2`", None, "Do it", &["b-2"]),
+            ("- Do it\n  blocker: `b-2`, `c-3`", None, "Do it", &["b-2", "c-3"]),
+            ("- `a-1` — Do it (blocker: `b-2` and `c-3`) `d`", Some("a-1"), "Do it `d`", &["b-2", "c-3"]),
             ("- Do it\n  needs a word, blocker: later", None, "Do it", &[]),
         ] {
             let queue = read(line.as_bytes()).unwrap();

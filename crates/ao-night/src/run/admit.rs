@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ao_contract::{Fitness, RunStage, WarnOnlyBudget};
+use ao_contract::{Fitness, LastRescue, RunStage, WarnOnlyBudget};
 use ao_tree::{Edit, Error, FinalEdits};
 
 use super::background::{Limits, in_background};
@@ -29,6 +29,8 @@ pub(super) enum JudgeEnd {
 #[derive(Debug)]
 pub(super) struct CommitJudge {
     pub(super) work: Arc<Work>,
+    /// Of the commit.
+    id: String,
     pub(super) state: PathBuf,
     pub(super) limits: Limits,
     /// The corpus as the file system described it before it was read; `None` if that is no proof.
@@ -48,12 +50,14 @@ pub(super) struct CommitJudge {
 impl CommitJudge {
     pub(super) fn new(
         (work, state, limits): (Arc<Work>, PathBuf, Limits),
+        id: String,
         proposal: &Proposal,
         deltas: Vec<f64>,
         budget: WarnOnlyBudget,
     ) -> Self {
         Self {
             work,
+            id,
             state,
             limits,
             corpus: proposal.corpus.clone(),
@@ -120,11 +124,21 @@ impl CommitJudge {
         Err(Error::NotAdmitted { why })
     }
 
+    /// The commit did not come about, and so no rescue was spent on it.
+    pub(super) fn give_back(&mut self) {
+        if let Err(Error::NotAdmitted { why }) = self.set_rescue(None) {
+            self.work.progress.found(format!("a rescue could not be given back: {why}"));
+        }
+    }
+
     /// Spends a rescue on this commit before it is decided, or gives it back.
     fn set_rescue(&mut self, reason: Option<String>) -> ao_tree::Result<()> {
         let at = || self.work.outside.reading("rescue").rfc3339();
         let recorded = match (&self.rescue, &reason) {
-            (None, Some(_)) => crate::budget::spend(&self.state, &mut self.budget, at()),
+            (None, Some(reason)) => {
+                let rescue = LastRescue { iteration_id: self.id.clone(), reason: reason.clone() };
+                crate::budget::spend(&self.state, &mut self.budget, at(), rescue)
+            }
             (Some(_), None) => crate::budget::give_back(&self.state, &mut self.budget),
             _ => Ok(()),
         };

@@ -5,14 +5,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ao_contract::{IterationStatus, RunStage};
-use ao_corpus::Tree;
+use ao_corpus::fitness::regressions;
+use ao_corpus::{Corpus, SEARCHED, Tree};
 use ao_tree::{Error, Outcome, Request, Stop};
 
 use super::admit::{CommitJudge, JudgeEnd};
 use super::background::{Halt, in_background};
 use super::rounds::{Begun, Next, TROUBLES_MAX, halted};
 use super::{LoopEnd, Run, Stopped};
-use crate::iteration::{Ending, Proposal, fault, id_of};
+use crate::iteration::{Ending, Proposal, fault, id_of, measure_live};
+use crate::judge::Doubt;
+use crate::settings::Gate;
 
 /// Displaced files are left this long to whoever still has them open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -28,7 +31,15 @@ impl Run<'_> {
         self.stage(RunStage::Commit, &format!("bringing {count} edits through the door"));
         let mut ending = Ending::new(IterationStatus::Done);
         let (committed, judge) = self.commit(begun, &proposal);
-        if let Some(judge) = judge {
+        if let Some(mut judge) = judge {
+            let is_decided = match &committed {
+                Ok(outcome) => outcome.method.is_some(),
+                Err(error) => matches!(error, Error::Unfinished { .. }),
+            };
+            if !is_decided && !ao_mutant::active("LOOP-12/rescues-nothing") {
+                // What it was spent on did not come about.
+                judge.give_back();
+            }
             self.budget = judge.budget;
             proposal.measured = judge.measured;
             match judge.end {
@@ -71,13 +82,12 @@ impl Run<'_> {
             }
         };
         let is_made = outcome.method.is_some();
-        if outcome.fitness.is_none() {
+        let mut late_regression = None;
+        if is_made && outcome.fitness.is_none() {
+            late_regression = self.measure_late(&mut proposal, &mut ending)?;
+        } else if outcome.fitness.is_none() {
             // What was measured is not what is in the tree.
             proposal.measured = None;
-        }
-        if is_made && outcome.fitness.is_none() {
-            let note = "others changed files while the commit was made: it was not measured";
-            ending.notes.push(note.into());
         }
         if is_made {
             *troubles = 0;
@@ -112,8 +122,54 @@ impl Run<'_> {
         }
         self.see(&proposal, Some(&outcome));
         self.put(begun, Some(&proposal), Some(&outcome), ending)?;
+        if let Some(reason) = late_regression {
+            self.degraded.push(format!("iteration-{}: {reason}", begun.index));
+            if self.gate() == Gate::Strict {
+                self.summary.regression_reason = Some(reason);
+                return Ok(Next::End(LoopEnd::Regression));
+            }
+        }
         // What others keep from being made would be tried for ever.
         Ok(if is_made { Next::Again } else { self.trouble(troubles) })
+    }
+
+    /// Others changed files after the commit was decided, so that what is in the tree was never measured: it is
+    /// measured now. Gives the reason if it regressed.
+    fn measure_late(
+        &mut self,
+        proposal: &mut Proposal,
+        ending: &mut Ending,
+    ) -> Result<Option<String>, Stopped> {
+        let before = proposal.measured.take().map(|(before, _)| before);
+        let limits = self.limits.clone();
+        let measured = self.think(&limits, |work| {
+            let all = Corpus::read(&work.agents, &SEARCHED).map_err(|error| error.to_string())?;
+            Ok::<_, String>(measure_live(work, &Arc::new(all)))
+        });
+        let changed = "others changed files while the commit was made";
+        let after = match measured {
+            Ok(Ok(after)) => after,
+            Err(Halt::Signal(signal)) => return Err(Stopped::Signal(signal)),
+            Ok(Err(why)) | Err(Halt::Panic(why)) => {
+                ending.notes.push(format!("{changed}, and it could not be measured: {why}"));
+                return Ok(None);
+            }
+            Err(Halt::Time) => {
+                ending.notes.push(format!("{changed}, and there was no time to measure it"));
+                return Ok(None);
+            }
+        };
+        ending
+            .notes
+            .push(format!("{changed}: it was measured after the commit, with their changes"));
+        let Some(before) = before else { return Ok(None) };
+        let fallen = regressions(&before.fitness, &after.fitness);
+        let reason = (!fallen.is_empty()).then(|| {
+            let epsilon = self.work.settings.plateau_epsilon;
+            format!("{} ({changed})", Doubt::Regression(fallen).reason(epsilon))
+        });
+        proposal.measured = Some((before, after));
+        Ok(reason)
     }
 
     fn trouble(&mut self, troubles: &mut u32) -> Next {
@@ -157,7 +213,8 @@ impl Run<'_> {
         let (teller, watch) = (&mut self.teller, &mut *self.watch);
         let mut tick = || teller.tell(clock, deadline, watch);
         let places = (Arc::clone(&self.work), self.state.clone(), limits.clone());
-        let mut judge = CommitJudge::new(places, proposal, deltas, self.budget.clone());
+        let mut judge =
+            CommitJudge::new(places, request.id.clone(), proposal, deltas, self.budget.clone());
         let apply = move || {
             let done = match fault("commit") {
                 Ok(()) => work.door.apply_judged(request, &mut |edits| judge.admit(edits)),

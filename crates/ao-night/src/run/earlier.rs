@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ao_contract::{Iteration, RunNow, RunStatus, Summary};
+use ao_contract::{Iteration, RunNow, RunStatus, Summary, WarnOnlyBudget};
 use ao_tree::{Disk, Door};
 use serde_json::Value;
 
@@ -36,6 +36,7 @@ pub(super) struct Places<'a> {
     pub(super) output: &'a Output,
     pub(super) door: &'a Door<Disk>,
     pub(super) state: &'a Path,
+    pub(super) budget: &'a WarnOnlyBudget,
     pub(super) root: &'a Path,
     pub(super) receipts: &'a Receipts,
     pub(super) program: Option<&'a str>,
@@ -53,13 +54,14 @@ pub(super) fn see_to(
     if mode == Mode::Real
         && let Some((elsewhere, summary)) = left_elsewhere(places)
     {
-        earlier.report(&elsewhere, summary, places.door, clock)?;
+        earlier.report(&elsewhere, summary, places, clock)?;
     }
     let there = output.summary();
     if let Some(resume) = resume {
         let summary = resumed(output, there, resume)?;
         let fail = StartError::io("read the iterations of the run");
-        let records = read_back(output, places.door, &summary.run_id).map_err(fail)?;
+        let records =
+            read_back(output, places.door, &summary.run_id, places.budget).map_err(fail)?;
         let unread = records.unread.into_iter().next();
         if let Some(unread) = unread.filter(|_| !ao_mutant::active("LOOP-14/unknown-is-left-out")) {
             return Err(StartError::Record(unread));
@@ -85,7 +87,7 @@ pub(super) fn see_to(
         && summary.status == RunStatus::Planned
         && !ao_mutant::active("RUN-41/no-report-of-the-run-before")
     {
-        earlier.report(output, summary, places.door, clock)?;
+        earlier.report(output, summary, places, clock)?;
     }
     // Before it is told with the paths of another place.
     earlier.receipt(places, None);
@@ -102,12 +104,12 @@ impl Earlier {
         &mut self,
         output: &Output,
         summary: Summary,
-        door: &Door<Disk>,
+        places: &Places<'_>,
         clock: Clock,
     ) -> Result<(), StartError> {
         let id = summary.run_id.clone();
         let fail = StartError::io("write the report of the run before");
-        let notes = report_cut_off(output, summary, door, clock).map_err(fail)?;
+        let notes = report_cut_off(output, summary, places, clock).map_err(fail)?;
         self.notes
             .push(format!("run {id} had ended without a report; it was written now, as failed"));
         self.notes.extend(notes);
@@ -166,16 +168,16 @@ fn resumed(
 fn report_cut_off(
     output: &Output,
     mut summary: Summary,
-    door: &Door<Disk>,
+    places: &Places<'_>,
     clock: Clock,
 ) -> std::io::Result<Vec<String>> {
-    let mut records = read_back(output, door, &summary.run_id)?;
+    let mut records = read_back(output, places.door, &summary.run_id, places.budget)?;
     let notes = std::mem::take(&mut records.notes);
     let why = format!(
         "it was cut off: killed, or the machine went down; found by the run that began at {}",
         clock.rfc3339()
     );
-    complete(&mut summary, output, records, why);
+    complete(&mut summary, output, records, Some(places.budget), why);
     // The report names the log, and a run may be cut off before its first line.
     let line = format!("{} run {} had been cut off", clock.rfc3339(), summary.run_id);
     output.log(&line)?;

@@ -102,10 +102,12 @@ impl Run<'_> {
 
     /// Every metric and the composite, final minus initial.
     pub(super) fn top_delta(&self) -> Option<Fitness> {
-        top_delta(&self.iterations).or_else(|| {
-            let known = self.fitness_now()?;
-            Some(delta(&known, &known))
-        })
+        let now = self.fitness_now();
+        if self.iterations.iter().any(|one| !one.fitness_before.is_empty() || is_in_corpus(one)) {
+            return top_delta(&self.iterations, now.as_ref());
+        }
+        let known = now?;
+        Some(delta(&known, &known))
     }
 
     fn put_rest(&mut self) {
@@ -185,21 +187,42 @@ pub(super) fn put_iterations(summary: &mut Summary, iterations: Vec<Iteration>) 
     summary.iterations = (!iterations.is_empty()).then_some(iterations);
 }
 
-/// As far as iterations were measured: from before the first one to the last that is in the corpus.
-pub(super) fn top_delta(iterations: &[Iteration]) -> Option<Fitness> {
-    let is_first = |one: &&Iteration| !one.fitness_before.is_empty();
+/// What iterations were let through with.
+pub(super) fn put_rescues(summary: &mut Summary, rescues: &[String]) {
+    if !rescues.is_empty() {
+        summary.extra.insert("rescues".into(), json!(rescues));
+    }
+}
+
+/// From before the first iteration to after the last that is in the corpus. `now` is the corpus as it is, where
+/// that is known. `None` if one of both ends was not measured: a part of a night is not the night.
+pub(super) fn top_delta(iterations: &[Iteration], now: Option<&Fitness>) -> Option<Fitness> {
+    let is_first = |one: &&Iteration| !one.fitness_before.is_empty() || is_in_corpus(one);
     let first = if ao_mutant::active("REP-08/delta-of-the-last-iteration") {
         iterations.iter().rfind(is_first)
     } else {
         iterations.iter().find(is_first)
     }?;
+    if first.fitness_before.is_empty() {
+        return None;
+    }
     let is_kept = |one: &Iteration| {
-        one.status.is_baseline() || ao_mutant::active("REP-08/counts-what-was-rolled-back")
+        is_in_corpus(one)
+            || !one.fitness_after.is_empty()
+                && (one.status.is_baseline()
+                    || ao_mutant::active("REP-08/counts-what-was-rolled-back"))
     };
-    let is_last = |one: &&Iteration| is_kept(one) && !one.fitness_after.is_empty();
-    let last = iterations.iter().rev().find(is_last);
-    let after = last.map_or(&first.fitness_before, |last| &last.fitness_after);
+    let after = match iterations.iter().rev().find(|one| is_kept(one)) {
+        None => &first.fitness_before,
+        Some(last) if last.fitness_after.is_empty() => now?,
+        Some(last) => &last.fitness_after,
+    };
     Some(delta(&first.fitness_before, after))
+}
+
+/// Whether what an iteration committed is in the corpus.
+fn is_in_corpus(iteration: &Iteration) -> bool {
+    commit_id(iteration).is_some()
 }
 
 /// What an iteration committed.

@@ -4,28 +4,42 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ao_contract::{HistoryLine, RunStatus, Step, StepStatus, Summary, format_duration};
+use ao_contract::{
+    HistoryLine, RunStatus, Step, StepStatus, Summary, WarnOnlyBudget, format_duration,
+};
 use jiff::Timestamp;
 
-use super::end::{put_iterations, top_delta};
+use super::end::{put_iterations, put_rescues, top_delta};
 use super::records::{Records, read_records};
+use super::rounds::rescues;
 use super::step_file::StepFile;
 use crate::output::Output;
 
 /// Completes the summary of a run that was cut off, for whoever only reads. `dir` is the folder that the
 /// summary lies in; `history` are the commits of its repository, as far as they are known.
-pub fn complete_cut_off(summary: &mut Summary, dir: &Path, history: &[HistoryLine]) {
+pub fn complete_cut_off(
+    summary: &mut Summary,
+    dir: &Path,
+    history: &[HistoryLine],
+    budget: Option<&WarnOnlyBudget>,
+) {
     let output = Output::of_ended(dir.to_owned());
-    let records = read_records(&output, history, &summary.run_id).unwrap_or_else(|error| {
+    let records = read_records(&output, history, &summary.run_id, budget).unwrap_or_else(|error| {
         let why = format!("the records of its iterations cannot be read: {error}");
         Records { unread: vec![why], ..Records::default() }
     });
     let why =
         "the run is gone and left no report of its own: it was killed, or the machine went down";
-    complete(summary, &output, records, why.to_owned());
+    complete(summary, &output, records, budget, why.to_owned());
 }
 
-pub(super) fn complete(summary: &mut Summary, output: &Output, records: Records, why: String) {
+pub(super) fn complete(
+    summary: &mut Summary,
+    output: &Output,
+    records: Records,
+    budget: Option<&WarnOnlyBudget>,
+    why: String,
+) {
     if !ao_mutant::active("REP-19/gone-is-still-planned") {
         summary.status = RunStatus::Failed;
     }
@@ -38,9 +52,13 @@ pub(super) fn complete(summary: &mut Summary, output: &Output, records: Records,
         summary.degraded.get_or_insert_default().extend(records.unread);
     }
     let iterations = records.iterations;
+    if let Some(budget) = budget.filter(|_| !ao_mutant::active("RUN-45/rescues-are-not-told")) {
+        summary.warn_only_remaining = Some(budget.remaining);
+        put_rescues(summary, &rescues(&iterations));
+    }
     if let Some(last) = iterations.last() {
         seen_at(summary, &last.finished_at);
-        summary.fitness_delta = top_delta(&iterations);
+        summary.fitness_delta = top_delta(&iterations, None);
         put_iterations(summary, iterations);
     }
     summary.schema_version = summary.expected_version();

@@ -217,13 +217,19 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     if let Memory::Replay(past) = &memory {
         output.told = PathBuf::from(&past.night.output_dir);
     }
-    let budget = crate::budget::read(&state).map_err(StartError::Budget)?;
+    let mut budget = crate::budget::read(&state).map_err(StartError::Budget)?;
+    let returned = match (settings.mode, door.history()) {
+        (Mode::Real, Ok(history)) => crate::budget::give_back_unused(&state, &mut budget, &history)
+            .map_err(StartError::io("give a rescue back"))?,
+        _ => None,
+    };
     // Before anything is touched: taking it may last seconds, and the first summary says what is held.
     let awake = stay_awake(&settings, &outside, &host);
     let places = Places {
         output: &output,
         door: &door,
         state: &state,
+        budget: &budget,
         root: &root,
         receipts: &receipts,
         program: program.as_deref(),
@@ -247,7 +253,11 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, told);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
     let is_recovered = !recovered.is_empty();
-    let recovered: Vec<String> = recovered.into_iter().chain(earlier.notes).collect();
+    let returned = returned.map(|id| {
+        format!("the rescue that iteration {id} had spent was given back: it was not committed")
+    });
+    let recovered: Vec<String> =
+        recovered.into_iter().chain(earlier.notes).chain(returned).collect();
     let now = outside.reading("planned").rfc3339();
     let mut summary = plan::planned(&settings, &root, &output, (&run_id, now), &budget, &recovered);
     if !ao_mutant::active("RUN-45/awake-is-told-at-the-end") {
@@ -265,6 +275,10 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     }
     let inputs = began_with(&settings, council.as_ref());
     let work = Work::new((door, root, agents), settings, (clock, outside, progress));
+    if !ao_mutant::active("RUN-44/day-of-the-first-need") {
+        // Fixed now: the first need of it may come after midnight.
+        work.today();
+    }
     let mut run = Run {
         work: Arc::new(work),
         output,

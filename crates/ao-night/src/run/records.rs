@@ -8,10 +8,11 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use ao_contract::{Extra, Finite, HistoryLine, Iteration, IterationStatus};
+use ao_contract::{Extra, Finite, HistoryLine, Iteration, IterationStatus, WarnOnlyBudget};
 use ao_tree::{Disk, Door, shown};
 use serde_json::{Value, json};
 
+use crate::iteration::RESCUE;
 use crate::output::Output;
 
 /// A larger record is none.
@@ -32,10 +33,15 @@ pub(super) struct Records {
 }
 
 /// Reads back what a run did, and completes it on disk.
-pub(super) fn read_back(output: &Output, door: &Door<Disk>, run_id: &str) -> io::Result<Records> {
+pub(super) fn read_back(
+    output: &Output,
+    door: &Door<Disk>,
+    run_id: &str,
+    budget: &WarnOnlyBudget,
+) -> io::Result<Records> {
     // A history that cannot be read is named by the commit that needs it.
     let history = door.history().unwrap_or_default();
-    let mut records = read_records(output, &history, run_id)?;
+    let mut records = read_records(output, &history, run_id, Some(budget))?;
     for iteration in records.iterations.iter().filter(|one| records.lost.contains(&one.index)) {
         output.write_json(&Output::iteration(run_id, iteration.index.get()), iteration)?;
         records.notes.push(format!(
@@ -52,6 +58,7 @@ pub(super) fn read_records(
     output: &Output,
     history: &[HistoryLine],
     run_id: &str,
+    budget: Option<&WarnOnlyBudget>,
 ) -> io::Result<Records> {
     let mut records = Records::default();
     // It comes from a file, and names one.
@@ -68,6 +75,10 @@ pub(super) fn read_records(
         found.insert(index, read(&path, index).map_err(told));
     }
     let prefix = format!("{run_id}-iter-");
+    let rescue_of = |id: &str| {
+        let last = budget.and_then(|budget| budget.last_rescue.as_ref());
+        last.filter(|last| last.iteration_id == id).map(|last| last.reason.clone())
+    };
     let history = if ao_mutant::active("RUN-45/lost-records-stay-lost") { &[] } else { history };
     for line in history {
         if !line.id.starts_with(&format!("{run_id}-")) {
@@ -76,7 +87,7 @@ pub(super) fn read_records(
         records.stored_bytes = records.stored_bytes.saturating_add(line.stored_bytes);
         let index = line.id.strip_prefix(&prefix).and_then(|index| index.parse().ok());
         let Some(index) = index.filter(|index| !found.contains_key(index)) else { continue };
-        let Some(iteration) = of_history(line, index) else { continue };
+        let Some(iteration) = of_history(line, index, rescue_of(&line.id)) else { continue };
         records.lost.push(iteration.index);
         found.insert(index, Ok(iteration));
     }
@@ -142,7 +153,7 @@ fn read(path: &Path, index: u32) -> Result<Iteration, String> {
     }
 }
 
-fn of_history(line: &HistoryLine, index: u32) -> Option<Iteration> {
+fn of_history(line: &HistoryLine, index: u32, rescue: Option<String>) -> Option<Iteration> {
     let mut extra = Extra::new();
     let note =
         "its record was lost when the run was cut off; this is what the history of commits says";
@@ -159,6 +170,9 @@ fn of_history(line: &HistoryLine, index: u32) -> Option<Iteration> {
             "undo": format!("ao tree undo {}", line.id),
         }),
     );
+    if let Some(reason) = rescue {
+        extra.insert(RESCUE.into(), reason.into());
+    }
     let mut reduce = Extra::new();
     reduce.insert("edits".into(), json!(line.added + line.changed + line.deleted));
     Some(Iteration {

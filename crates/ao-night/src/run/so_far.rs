@@ -15,9 +15,9 @@
 use std::io;
 
 use ao_contract::{StepName, StepStatus, format_duration};
-use serde_json::json;
 
 use super::Run;
+use super::end::put_rescues;
 use crate::iteration::{fault, in_milliseconds};
 use crate::output::SUMMARY_JSON;
 use crate::outside::Reading;
@@ -79,9 +79,7 @@ impl Run<'_> {
             format_duration(took)
         };
         self.summary.warn_only_remaining = Some(self.budget.remaining);
-        if !self.rescues.is_empty() {
-            self.summary.extra.insert("rescues".into(), json!(self.rescues));
-        }
+        put_rescues(&mut self.summary, &self.rescues);
         let mut degraded = self.degraded.clone();
         degraded.dedup();
         self.summary.degraded = (!degraded.is_empty()).then_some(degraded);

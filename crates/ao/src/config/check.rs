@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ao_contract::{Config, Tier, format_duration};
 use ao_night::Template;
+use ao_night::curator::ENGINE;
 use ao_night::settings::{PLATEAU_WINDOW, RUN_TIMEOUT_MAX};
 use ao_night::setup::At;
 
@@ -49,6 +50,7 @@ fn dream(config: &Config) -> Vec<UnfitValue> {
     let council = dream.council_runner_timeout.as_ref().filter(is_none);
     let epsilon = dream.plateau_epsilon.as_ref().and_then(|value| unfit_epsilon(value.get()));
     let window = dream.plateau_window.filter(|window| *window < PLATEAU_WINDOW);
+    let no_room = dream.checkpoint_max_mb.filter(|most| *most == 0);
     let template = dream.morning_command.as_deref().map(Template::parse).and_then(Result::err);
     let found = [
         ("run_timeout", dream.run_timeout.as_ref().and_then(|limit| unfit_timeout(limit.get()))),
@@ -57,9 +59,14 @@ fn dream(config: &Config) -> Vec<UnfitValue> {
         ("plateau_epsilon", epsilon.map(str::to_owned)),
         ("plateau_window", window.map(|_| format!("must be at least {PLATEAU_WINDOW}"))),
         ("morning_command", template.map(|error| error.to_string())),
+        ("checkpoint_max_mb", no_room.map(|_| "must be over 0".to_owned())),
     ];
     let bad = |(key, why): (&str, Option<String>)| Some(UnfitValue::new(&["dream", key], why?));
-    found.into_iter().filter_map(bad).collect()
+    let engine = dream.local_curator.engine.as_deref().filter(|engine| *engine != ENGINE);
+    let engine = engine.map(|_| {
+        UnfitValue::new(&["dream", "local_curator", "engine"], format!("must be `{ENGINE}`"))
+    });
+    found.into_iter().filter_map(bad).chain(engine).collect()
 }
 
 fn runners(config: &Config) -> impl Iterator<Item = UnfitValue> {
@@ -76,7 +83,8 @@ fn guard(config: &Config) -> Option<UnfitValue> {
 }
 
 fn notify(config: &Config) -> Option<UnfitValue> {
-    let is_empty = config.notify.command.as_ref().is_some_and(Vec::is_empty);
+    let is_none = |command: &Vec<String>| command.first().is_none_or(|program| program.is_empty());
+    let is_empty = config.notify.command.as_ref().is_some_and(is_none);
     let why = "must be a program and its arguments";
     is_empty.then(|| UnfitValue::new(&["notify", "command"], why))
 }

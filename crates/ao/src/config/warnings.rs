@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::{ANY_NAME, ConfigWarning, Extra, known_keys};
 
-use super::Whose;
+use super::{BEADS, Whose};
 use super::environment;
 use super::layer::{ConfigLayer, ENVIRONMENT};
 use super::place::KeyPlace;
@@ -188,7 +188,9 @@ fn fixed(layer: &ConfigLayer, home: Option<&Path>) -> Vec<ConfigWarning> {
 
 /// A program that a repository would have started.
 fn named_by_the_repository(layer: &ConfigLayer) -> Option<ConfigWarning> {
-    let is_named = layer.config.rpi.bd_command.is_some() && layer.whose == Whose::Repository;
+    let command = layer.config.rpi.bd_command.as_deref();
+    let is_other = command.is_some_and(|command| command.trim() != BEADS);
+    let is_named = is_other && layer.whose == Whose::Repository;
     let place = layer.keys.iter().find(|place| place.path == ["rpi", "bd_command"])?;
     let why = "a repository does not say which program is started; say it in your own ~/.agentops/config.yaml";
     is_named.then(|| warning(layer, place, None, why.to_owned()))

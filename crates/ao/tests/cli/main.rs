@@ -76,6 +76,7 @@ mod night_measured;
 mod night_packets;
 mod night_queue;
 mod night_report;
+mod night_rescues;
 mod night_resume;
 mod night_settled;
 mod night_sync;

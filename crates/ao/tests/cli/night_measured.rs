@@ -73,13 +73,17 @@ fn assert_recorded_is_true(night: &Night, case: &str) {
     let after = &record["fitness_after"];
     let line = line(night, id);
     let undo = json_of(&night.repo.state(&format!("undo/{id}/record.json")));
-    if after.as_object().is_none_or(serde_json::Map::is_empty) {
-        assert!(line.get("fitness").is_none_or(Value::is_null), "{case}: {line}");
-        return;
+    // Where others changed files after the judge looked, the commit has none; the iteration is measured afterwards.
+    for fitness in [&line["fitness"], &undo["fitness"]].into_iter().filter(|one| !one.is_null()) {
+        assert_eq!(fitness, after, "{case}: the history or the commit's record says otherwise");
     }
-    assert_eq!(&line["fitness"], after, "{case}: the history says otherwise");
-    assert_eq!(&undo["fitness"], after, "{case}: the commit's record says otherwise");
     let now = health(night);
+    let before = record["fitness_before"].as_object().unwrap();
+    assert_eq!(before.len(), BY_CORPUS.len() + 2, "{case}: retrieval and the composite too");
+    for (metric, moved) in summary["fitness_delta"].as_object().unwrap() {
+        let real = after[metric].as_f64().unwrap() - before[metric].as_f64().unwrap();
+        assert!((real - moved.as_f64().unwrap()).abs() < 2e-6, "{case}: {metric} of the morning");
+    }
     for metric in BY_CORPUS {
         assert_eq!(after[metric], now["fitness"]["metrics"][metric], "{case}: {metric} of {id}");
     }
@@ -170,6 +174,33 @@ fn a_rescue_is_spent_only_if_what_is_left_needs_one() {
     held.go_on().expect(0);
     assert_eq!(night.summary()["warn_only_remaining"], 3);
     assert_recorded_is_true(&night, "removed");
+}
+
+// proves: LOOP-12, REP-08
+#[test]
+fn what_others_bring_after_the_judge_looked_is_measured_after_the_commit() {
+    for (gate, code) in [("--warn-only=false", 4), ("--warn-only=true", 0)] {
+        let night = balanced();
+        let before = health(&night)["fitness"]["metrics"]["maturity"].as_f64().unwrap();
+        let held = staged(&night, &[gate]);
+        for number in 0..150 {
+            night
+                .repo
+                .write(&format!("learnings/2026-03-04-late-{number}.md"), &learning(7000 + number));
+        }
+        held.go_on().expect(code);
+        let summary = night.summary();
+        let after = health(&night)["fitness"]["metrics"]["maturity"].as_f64().unwrap();
+        assert!(before - after > 0.05, "{before} {after}");
+        let moved = summary["fitness_delta"]["maturity"].as_f64().unwrap();
+        assert!((after - before - moved).abs() < 2e-6, "{gate}: {moved} for {before} to {after}");
+        let first = &summary["iterations"][0];
+        assert!(first["notes"].to_string().contains("measured after the commit"), "{first:#}");
+        assert!(summary["degraded"].to_string().contains("maturity dropped"), "{gate}");
+        let reason = summary["regression_reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("maturity dropped"), code == 4, "{gate}: {reason}");
+        assert!(night.markdown().contains("others changed files while the commit was made"));
+    }
 }
 
 /// A small generator of numbers, the same for the same seed.
