@@ -133,6 +133,9 @@ pub struct WorkItem {
     /// The command that starts the work.
     #[serde(default, skip_serializing_if = "Maybe::is_absent")]
     pub morning_command: Maybe<String>,
+    /// The command as a night wrote it. One that differs from it is its author's own.
+    #[serde(default, skip_serializing_if = "Maybe::is_absent")]
+    pub written_command: Maybe<String>,
     /// The morning packet of the item.
     #[serde(default, skip_serializing_if = "Maybe::is_absent")]
     pub packet_path: Maybe<String>,

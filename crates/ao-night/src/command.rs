@@ -17,6 +17,11 @@ const PLACEHOLDERS: [(&str, Placeholder); 3] =
 const SECOND_READERS: [&str; 12] =
     ["sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "ssh", "su", "tmux", "screen", "watch"];
 
+/// Whether this is the command that every packet of this id has, where nobody chose a template.
+pub(crate) fn is_default(command: &str, id: &str) -> bool {
+    command.replace('\'', "") == DEFAULT.replace("{id}", id)
+}
+
 /// A template that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {

@@ -258,10 +258,13 @@ pub fn unfit(name: &str, config: &RunnerConfig) -> Option<UnfitSetting> {
         (Some(kind), _) | (None, kind) => kind,
     };
     let is_none = |command: &Vec<String>| command.first().is_none_or(|program| program.is_empty());
-    let is_bare = said.and(kind) == Some(Kind::Command) && config.command.is_none();
-    if is_bare || config.command.as_ref().is_some_and(is_none) {
+    if config.command.as_ref().is_some_and(is_none) {
         let why = "must be a program and its arguments".to_owned();
         return Some(UnfitSetting { key: "command", why });
+    }
+    if said.and(kind) == Some(Kind::Command) && config.command.is_none() {
+        let why = "needs `command` beside it: a program and its arguments".to_owned();
+        return Some(UnfitSetting { key: "kind", why });
     }
     let over_0 = |key| Some(UnfitSetting { key, why: "must be over 0".to_owned() });
     if config.timeout.as_ref().is_some_and(|time| time.get().is_zero()) {

@@ -36,7 +36,7 @@ use draft::Draft;
 use lead::{Lead, What};
 
 pub(crate) use asked::id_of_title;
-pub(crate) use work::{packet_id, places, said};
+pub(crate) use work::{own_command, packet_id, places, said};
 
 /// More than a few are a backlog, and a backlog is not read in the morning.
 pub const PACKETS_MAX: usize = 5;

@@ -17,7 +17,7 @@ use super::asked::id_of_title;
 use super::draft::Draft;
 use super::identity::{id_of, is_packet_id};
 use super::lead::{self, Lead, Strength, What};
-use crate::command::Template;
+use crate::command::{Template, is_default};
 use crate::place::AGENTS;
 use crate::plain::{folded, one_line};
 use crate::work_queue::{self, NEXT_WORK, Queued, Spot, State};
@@ -162,9 +162,18 @@ impl OwnWords {
         Self {
             why_now: said(item.why_now.get()).map(str::to_owned),
             confidence: item.confidence.get().and_then(level),
-            command: said(item.morning_command.get()).filter(is_command).map(str::to_owned),
+            command: own_command(item).filter(is_command).map(str::to_owned),
         }
     }
+}
+
+/// The command that the author of an item gave it; not the one that a night wrote there.
+pub(crate) fn own_command(item: &WorkItem) -> Option<&str> {
+    let command = said(item.morning_command.get())?;
+    let is_written = item.written_command.get().is_some_and(|written| written.trim() == command);
+    let id = said(item.id.get()).unwrap_or_default();
+    let is_ours = is_written || is_default(command, id);
+    (!is_ours || ao_mutant::active("REP-20/own-words-of-a-night")).then_some(command)
 }
 
 /// The word that is nearest to a confidence.

@@ -140,7 +140,12 @@ mod tests {
             ("- Do it\n  blocker: b-2, soon", None, "Do it", &["b-2"]),
             ("- Do it\nBlocker: `b-2`\n  blocker: `b-2`", None, "Do it", &["b-2"]),
             ("- Do it\n  blocker: `b-2`, `c-3`", None, "Do it", &["b-2", "c-3"]),
-            ("- `a-1` — Do it (blocker: `b-2` and `c-3`) `d`", Some("a-1"), "Do it `d`", &["b-2", "c-3"]),
+            (
+                "- `a-1` — Do it (blocker: `b-2` and `c-3`) `d`",
+                Some("a-1"),
+                "Do it `d`",
+                &["b-2", "c-3"],
+            ),
             ("- Do it\n  needs a word, blocker: later", None, "Do it", &[]),
         ] {
             let queue = read(line.as_bytes()).unwrap();

@@ -7,7 +7,8 @@ use ao_contract::{MorningPacket, WorkItem};
 use serde_json::Value;
 
 use super::{Field, Night, packet_path};
-use crate::packets::said;
+use crate::command::is_default;
+use crate::packets::{own_command, said};
 
 pub(super) fn fields(item: &WorkItem, packet: &MorningPacket, night: &Night<'_>) -> Vec<Field> {
     let is_kept = |own: Option<&String>| {
@@ -19,8 +20,11 @@ pub(super) fn fields(item: &WorkItem, packet: &MorningPacket, night: &Night<'_>)
         fields.push(("id", text(&packet.id)));
     }
     fields.push(("packet_path", text(&packet_path(packet, night))));
-    if !is_kept(item.morning_command.get()) {
+    if own_command(item).is_none() || ao_mutant::active("REP-20/overwrites-the-item") {
         fields.push(("morning_command", text(&packet.morning_command)));
+        if !is_default(&packet.morning_command, &packet.id) {
+            fields.push(("written_command", text(&packet.morning_command)));
+        }
     }
     if let Some(bead) = packet.bead_id.as_deref().filter(|_| !is_kept(item.bead_id.get())) {
         fields.push(("bead_id", text(bead)));

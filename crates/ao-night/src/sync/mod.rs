@@ -122,7 +122,9 @@ fn updated<'a>(
         .iter()
         .filter_map(|(id, spot)| Some((Some(spot).filter(here)?.place, *own.get(id.as_str())?)))
         .collect();
-    if named.is_empty() && from_here.is_empty() {
+    let folder = own.values().next().map(|packet| packets_folder(packet, night));
+    let folder = folder.filter(|folder| holds(raw, folder));
+    if named.is_empty() && from_here.is_empty() && folder.is_none() {
         return None;
     }
     let mut changes = Vec::new();
@@ -141,6 +143,10 @@ fn updated<'a>(
             }
             (false, _, Some(packet)) if !ao_mutant::active("REP-20/not-written-back") => {
                 changes.push((place, back::fields(&queued.item, packet, night)));
+            }
+            // The packet that an earlier night made of it was moved away with that night's report.
+            (_, None, None) if names_packet_in(&queued.item, folder.as_deref()) => {
+                changes.push((place, vec![("packet_path", Value::Null)]));
             }
             _ => {}
         }
@@ -323,6 +329,21 @@ fn packet_path(packet: &MorningPacket, night: &Night<'_>) -> String {
     let roots = [Some(night.root), real.as_deref()];
     let inner = roots.iter().flatten().find_map(|root| path.strip_prefix(root).ok());
     inner.unwrap_or(path).to_string_lossy().into_owned()
+}
+
+/// Where the packets of this night lie, as the queue names it.
+fn packets_folder(packet: &MorningPacket, night: &Night<'_>) -> String {
+    let path = packet_path(packet, night);
+    path.rsplit_once('/').map_or_else(String::new, |(folder, _)| format!("{folder}/"))
+}
+
+fn names_packet_in(item: &WorkItem, folder: Option<&str>) -> bool {
+    let path = item.packet_path.get();
+    folder.is_some_and(|folder| {
+        !folder.is_empty()
+            && path.is_some_and(|path| path.starts_with(folder))
+            && !ao_mutant::active("REP-20/names-a-packet-that-is-gone")
+    })
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {

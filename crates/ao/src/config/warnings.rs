@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::{ANY_NAME, ConfigWarning, Extra, known_keys};
 
-use super::{BEADS, Whose};
 use super::environment;
 use super::layer::{ConfigLayer, ENVIRONMENT};
 use super::place::KeyPlace;
+use super::{BEADS, Whose};
 use crate::spelling::distance;
 
 /// The sections whose keys are looked at, beside those that have known keys.

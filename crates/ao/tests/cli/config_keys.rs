@@ -166,7 +166,7 @@ fn a_key_in_the_wrong_section_is_named_with_the_right_one() {
 }
 
 /// A value, its line and key, how it is repeated, and what would do.
-const UNUSABLE: [(&str, u64, &str, &str, &str); 20] = [
+const UNUSABLE: [(&str, u64, &str, &str, &str); 27] = [
     ("dream:\n  schedule_at: 3am\n", 2, "dream.schedule_at", "3am", "03:00"),
     ("dream:\n\n  run_timeout: 49h\n", 3, "dream.run_timeout", "49h", "48h"),
     ("dream:\n  run_timeout: soon\n", 2, "dream.run_timeout", "soon", "8h"),
@@ -198,6 +198,25 @@ const UNUSABLE: [(&str, u64, &str, &str, &str); 20] = [
     ("undo:\n  days: -1\n", 2, "undo.days", "-1", "a whole number"),
     ("guard:\n  floor: C\n", 2, "guard.floor", "C", "A or B"),
     ("notify:\n  command: []\n", 2, "notify.command", "", "program"),
+    ("notify:\n  command: ['']\n", 2, "notify.command", "", "program"),
+    ("dream:\n  checkpoint_max_mb: 0\n", 2, "dream.checkpoint_max_mb", "0", "over 0"),
+    (
+        "dream:\n  local_curator:\n    engine: gpt\n",
+        3,
+        "dream.local_curator.engine",
+        "gpt",
+        "ollama",
+    ),
+    ("runners:\n  mine:\n    timeout: 0s\n", 3, "runners.mine.timeout", "0s", "over 0"),
+    ("runners:\n  mine:\n    max_tokens: 0\n", 3, "runners.mine.max_tokens", "0", "over 0"),
+    ("runners:\n  mine:\n    max_usd: -1\n", 3, "runners.mine.max_usd", "-1", "under 0"),
+    (
+        "runners:\n  mine:\n    kind: command\n",
+        3,
+        "runners.mine.kind",
+        "command",
+        "needs `command`",
+    ),
     (
         "dream:\n  local_curator:\n    allowed_job_kinds: [rm]\n",
         3,

@@ -294,9 +294,15 @@ fn a_night_is_replayed_on_its_own_day() {
 // proves: RUN-44
 #[test]
 fn a_run_over_midnight_has_one_day() {
+    for place in ["ingest", "reduce"] {
+        goes_over_midnight(place);
+    }
+}
+
+fn goes_over_midnight(place: &str) {
     let days = Days::new(Night::with_copies());
     days.finding(TERM, 70, days.noon.day(0));
-    let held = days.night.held(days.noon.command(&mut days.night.command(&[])), "reduce");
+    let held = days.night.held(days.noon.command(&mut days.night.command(&[])), place);
     days.noon.set(1);
     held.go_on().expect(0);
     assert!(days.exists(TERM), "{:#}", days.night.summary());

@@ -188,6 +188,70 @@ fn a_packet_is_written_back_to_its_own_item_and_no_other_byte_changes() {
     assert!(verbs.iter().all(|verb| verb == "list"), "{verbs:?}");
 }
 
+fn configure(queue: &Queue, yaml: &str) {
+    fs::create_dir_all(queue.cells.path(".agentops")).unwrap();
+    fs::write(queue.cells.path(".agentops/config.yaml"), yaml).unwrap();
+}
+
+/// The first item of the queue.
+fn first_item(queue: &Queue) -> Value {
+    let line = queue.lines();
+    let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    line["items"][0].clone()
+}
+
+// proves: REP-20
+#[test]
+fn a_command_that_a_night_wrote_is_not_the_items_own() {
+    let line = r#"{"source_epic":"e","items":[{"title":"Drain the pool","severity":"high","confidence":"certain"}]}"#;
+    let queue = Queue::with(&format!("{line}\n"), &json!([]));
+    let command = |summary: &Value| packet(summary, "Drain the pool")["morning_command"].clone();
+    let first = command(&queue.night());
+    assert!(first.as_str().unwrap().starts_with("ao overnight packet "), "{first}");
+    for template in ["agent go {id}", "other {id} --now"] {
+        configure(&queue, &format!("dream:\n  morning_command: \"{template}\"\n"));
+        let summary = queue.night();
+        let id = packet(&summary, "Drain the pool")["id"].as_str().unwrap().to_owned();
+        let filled = template.replace("{id}", &id);
+        assert_eq!(command(&summary), filled);
+        assert_eq!(first_item(&queue)["morning_command"], filled);
+        assert_eq!(summary["recommended"][0], filled, "one night, one command");
+    }
+    // A person changes it: from then on it is theirs.
+    let text =
+        queue.lines().replacen("\"morning_command\":\"other ", "\"morning_command\":\"mine ", 1);
+    queue.cells.repo.write("rpi/next-work.jsonl", &text);
+    configure(&queue, "dream:\n  morning_command: \"agent go {id}\"\n");
+    let mine = command(&queue.night());
+    assert!(mine.as_str().unwrap().starts_with("mine "), "{mine}");
+    assert_eq!(first_item(&queue)["morning_command"], mine);
+    // A word for the confidence that nobody knows is kept, and is no reason to leave the item out.
+    assert_eq!(first_item(&queue)["confidence"], "certain");
+}
+
+// proves: REP-20
+#[test]
+fn an_item_that_is_no_packet_any_more_names_none() {
+    let items = |letters: &str, severity: &str| {
+        let item = |letter: char| json!({ "title": format!("Work {letter}"), "severity": severity, "evidence": "seen in src/a.rs" });
+        json!({ "source_epic": "e", "items": letters.chars().map(item).collect::<Vec<_>>() })
+    };
+    let queue = Queue::with(&format!("{}\n", items("abcde", "medium")), &json!([]));
+    queue.night();
+    assert!(first_item(&queue)["packet_path"].is_string(), "{}", queue.lines());
+    let more = format!("{}{}\n", queue.lines(), items("vwxyz", "high"));
+    queue.cells.repo.write("rpi/next-work.jsonl", &more);
+    queue.night();
+    let lines = queue.lines();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let all: Vec<Value> =
+        lines.flat_map(|line| line["items"].as_array().unwrap().clone()).collect();
+    assert!(all.iter().any(|item| item["packet_path"].is_null()), "{all:#?}");
+    for path in all.iter().filter_map(|item| item["packet_path"].as_str()) {
+        assert!(queue.cells.path(path).is_file(), "{path} is not there");
+    }
+}
+
 // proves: REP-20
 #[test]
 fn the_bead_of_an_item_is_looked_up_and_linked_and_its_text_stays() {
