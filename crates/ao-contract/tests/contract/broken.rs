@@ -59,7 +59,7 @@ fn table() -> Vec<Broken> {
         Broken("council-synthesis.json", "/consensus_kind", json!("none"), "consensus_kind: "),
         Broken("learning.full.json", "/utility", json!(1.01), "1.01 is not from 0 to 1"),
         Broken("learning.full.json", "/utility", json!(-0.1), "is not from 0 to 1"),
-        Broken("learning.full.json", "/confidence", json!("certain"), "or a number"),
+        Broken("learning.full.json", "/confidence", json!(["high"]), "or a number"),
         Broken("learning.full.json", "/maturity", json!("wise"), "maturity: unknown variant"),
         Broken("learning.full.json", "/tags", json!([["a"]]), "tags: expected text, found a list"),
         Broken("learning.full.json", "/title", json!({}), "title: expected text, found a map"),

@@ -39,11 +39,16 @@ fn confidence_is_a_word_or_a_number() {
     let value = |confidence: Value| {
         learning(&json!({ "confidence": confidence })).confidence.get().unwrap().value()
     };
-    assert_eq!(value(json!("high")), 0.9);
-    assert_eq!(value(json!("medium")), 0.6);
-    assert_eq!(value(json!("low")), 0.3);
-    assert_eq!(value(json!(0.72)), 0.72);
-    assert_eq!(value(json!(85)), 1.0);
+    assert_eq!(value(json!("high")), Some(0.9));
+    assert_eq!(value(json!("medium")), Some(0.6));
+    assert_eq!(value(json!("low")), Some(0.3));
+    assert_eq!(value(json!(0.72)), Some(0.72));
+    assert_eq!(value(json!(85)), Some(1.0));
+    for (text, found) in
+        [("HIGH", Some(0.9)), (" 0.8 ", Some(0.8)), ("certain", None), ("", None), ("nan", None)]
+    {
+        assert_eq!(value(json!(text)), found, "{text}");
+    }
 }
 
 #[test]
