@@ -257,7 +257,7 @@ pub fn unfit(name: &str, config: &RunnerConfig) -> Option<UnfitSetting> {
         }
         (Some(kind), _) | (None, kind) => kind,
     };
-    let is_none = |command: &Vec<String>| command.first().is_none_or(|program| program.is_empty());
+    let is_none = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
     if config.command.as_ref().is_some_and(is_none) {
         let why = "must be a program and its arguments".to_owned();
         return Some(UnfitSetting { key: "command", why });

@@ -34,7 +34,6 @@ fn what_an_entry_leaves_unsaid_has_a_value() {
 }
 
 #[test]
-#[expect(clippy::float_cmp, reason = "constants, not results")]
 fn confidence_is_a_word_or_a_number() {
     let value = |confidence: Value| {
         learning(&json!({ "confidence": confidence })).confidence.get().unwrap().value()

@@ -217,12 +217,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     if let Memory::Replay(past) = &memory {
         output.told = PathBuf::from(&past.night.output_dir);
     }
-    let mut budget = crate::budget::read(&state).map_err(StartError::Budget)?;
-    let returned = match (settings.mode, door.history()) {
-        (Mode::Real, Ok(history)) => crate::budget::give_back_unused(&state, &mut budget, &history)
-            .map_err(StartError::io("give a rescue back"))?,
-        _ => None,
-    };
+    let (budget, returned) = rescues_left(&state, settings.mode, &door)?;
     // Before anything is touched: taking it may last seconds, and the first summary says what is held.
     let awake = stay_awake(&settings, &outside, &host);
     let places = Places {
@@ -253,9 +248,6 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, told);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
     let is_recovered = !recovered.is_empty();
-    let returned = returned.map(|id| {
-        format!("the rescue that iteration {id} had spent was given back: it was not committed")
-    });
     let recovered: Vec<String> =
         recovered.into_iter().chain(earlier.notes).chain(returned).collect();
     let now = outside.reading("planned").rfc3339();
@@ -317,6 +309,22 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     };
     run.begin()?;
     Ok(run.whole(awake))
+}
+
+/// The rescues that are left. One that a run spent and did not live to use is given back, and that is told.
+fn rescues_left(
+    state: &Path,
+    mode: Mode,
+    door: &Door<Disk>,
+) -> Result<(WarnOnlyBudget, Option<String>), StartError> {
+    let mut budget = crate::budget::read(state).map_err(StartError::Budget)?;
+    let (Mode::Real, Ok(history)) = (mode, door.history()) else { return Ok((budget, None)) };
+    let fail = StartError::io("give a rescue back");
+    let returned = crate::budget::give_back_unused(state, &mut budget, &history).map_err(fail)?;
+    let told = returned.map(|id| {
+        format!("the rescue that iteration {id} had spent was given back: it was not committed")
+    });
+    Ok((budget, told))
 }
 
 /// Keeps the machine awake, if that is wanted and can be had.

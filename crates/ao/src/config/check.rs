@@ -83,7 +83,7 @@ fn guard(config: &Config) -> Option<UnfitValue> {
 }
 
 fn notify(config: &Config) -> Option<UnfitValue> {
-    let is_none = |command: &Vec<String>| command.first().is_none_or(|program| program.is_empty());
+    let is_none = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
     let is_empty = config.notify.command.as_ref().is_some_and(is_none);
     let why = "must be a program and its arguments";
     is_empty.then(|| UnfitValue::new(&["notify", "command"], why))
