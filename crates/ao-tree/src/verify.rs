@@ -63,12 +63,11 @@ impl<F: Fs> Door<F> {
                 remedy: recover(),
             });
         }
-        if self
-            .fs
-            .stat(&state, OsStr::new(STAGING))
-            .map_err(Error::io("look at staging"))?
-            .is_some()
-        {
+        // The next writer clears finished markers of another tool away, with their staging.
+        let is_another_tools = self.finished_elsewhere()? > 0;
+        let staging = self.fs.stat(&state, OsStr::new(STAGING));
+        let is_there = staging.map_err(Error::io("look at staging"))?.is_some();
+        if is_there && !is_another_tools {
             let path = format!("{}/{STAGING}", self.layout.state);
             found.damage.push(Damage {
                 path,

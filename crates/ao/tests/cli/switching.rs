@@ -114,6 +114,7 @@ fn readers_go_on_where_another_tool_left_finished_markers() {
         &["trust"],
         &["rule"],
         &["tree", "log"],
+        &["tree", "verify"],
         &["overnight", "log"],
         &["overnight", "plan"],
         &["--dry-run", "defrag"],
