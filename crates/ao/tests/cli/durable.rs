@@ -36,7 +36,17 @@ fn next(calls: &[String], from: usize, words: &[&str]) -> usize {
     let is_done = |line: &str| line.contains("= 0") || line.ends_with("<unfinished ...>");
     let is_it = |line: &String| words.iter().all(|word| line.contains(word)) && is_done(line);
     let found = calls.iter().enumerate().skip(from).find(|(_, line)| is_it(line));
-    found.unwrap_or_else(|| panic!("no {words:?} after line {from} of\n{}", calls.join("\n"))).0
+    let Some((at, _)) = found else {
+        // The whole log is thousands of lines.
+        let is_near = |line: &&String| words.iter().any(|word| line.contains(word));
+        let near: Vec<&str> = calls.iter().filter(is_near).map(String::as_str).collect();
+        panic!(
+            "no {words:?} after line {from}, which is\n{}\nbut\n{}",
+            calls[from],
+            near.join("\n")
+        );
+    };
+    at
 }
 
 // proves: LOOP-13

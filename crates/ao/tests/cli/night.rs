@@ -1,6 +1,7 @@
 //! A repository to spend nights in: what the night finds there, and how it is started, stopped and
 //! looked at from outside.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -241,13 +242,15 @@ pub(crate) fn dated(number: usize, date: Date) -> String {
 pub(crate) struct Noon {
     file: PathBuf,
     first: Date,
+    /// The day that the clock was set to.
+    today: Cell<Option<i32>>,
 }
 
 impl Noon {
     /// Tomorrow's, as a file in this folder says.
     pub(crate) fn new(folder: &Path) -> Self {
         let first = Timestamp::now().to_zoned(TimeZone::UTC).date().tomorrow().unwrap();
-        let noon = Self { file: folder.join("clock"), first };
+        let noon = Self { file: folder.join("clock"), first, today: Cell::new(None) };
         noon.set(0);
         noon
     }
@@ -257,7 +260,12 @@ impl Noon {
         self.first.checked_add(days.days()).unwrap()
     }
 
+    /// To noon of a day. On that day it is not set again: the time would come a second time, and what was seen
+    /// before would lie in the future.
     pub(crate) fn set(&self, days: i32) {
+        if self.today.replace(Some(days)) == Some(days) {
+            return;
+        }
         let noon = self.day(days).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp();
         let ahead = noon.duration_since(Timestamp::now()).as_secs();
         fs::write(&self.file, ahead.to_string()).unwrap();
