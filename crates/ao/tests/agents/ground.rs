@@ -132,11 +132,13 @@ fn walk(root: &Path, under: &str, found: &mut BTreeMap<String, Entry>) {
     for entry in fs::read_dir(root.join(under)).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-        let seen = fs::symlink_metadata(&path).unwrap();
+        // An agent that ends removes its own temporary files while this looks.
+        let Ok(seen) = fs::symlink_metadata(&path) else { continue };
         let content = if seen.is_symlink() {
             fs::read_link(&path).unwrap().to_str().unwrap().to_owned()
         } else if seen.is_file() {
-            String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+            let Ok(bytes) = fs::read(&path) else { continue };
+            String::from_utf8_lossy(&bytes).into_owned()
         } else {
             String::new()
         };

@@ -175,11 +175,13 @@ fn a_reader_that_has_had_enough_ends_it() {
 fn the_time_is_kept_even_if_nobody_listens() {
     for (number, cells) in (40..).zip(everywhere()) {
         let nap = nap(number);
-        let script = format!("sleep {nap} & exec head -c 1000000 /dev/zero");
-        let line = ["guard", "run", "--time", "300ms", "--", "/bin/sh", "-c", &script];
+        let script = format!("sleep {nap} & touch out/ready; exec head -c 1000000 /dev/zero");
+        // Enough to start on a busy machine.
+        let line = ["guard", "run", "--rw", "out", "--time", "5s", "--", "/bin/sh", "-c", &script];
         let mut child = cells.command(&line).spawn().unwrap();
-        wait_until("the command runs", || alive(&nap) > 0);
+        wait_until("the command runs", || cells.path("out/ready").exists());
         wait_until("it was ended", || alive(&nap) == 0);
+        fs::remove_file(cells.path("out/ready")).unwrap();
         let _ = child.kill();
         child.wait().unwrap();
     }
