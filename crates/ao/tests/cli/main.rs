@@ -132,6 +132,7 @@ mod trust_promotion;
 mod undo;
 mod vault;
 mod vault_auth;
+mod vault_auth_echo;
 mod vault_damage;
 mod vault_planted;
 mod vault_rotate;
