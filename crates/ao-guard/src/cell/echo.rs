@@ -96,7 +96,8 @@ impl<'a> Echo<'a> {
                 let gone = self.last[self.count.wrapping_sub(window.length) & mask];
                 let less = MODULUS - times(window.leaving, u64::from(gone));
                 window.now = reduced(add(window.now, byte) + less);
-                is_found |= window.forms.iter().fold(false, |is, form| is | (*form == window.now));
+                // All of them are compared, also after one was found.
+                is_found |= window.forms.iter().filter(|form| **form == window.now).count() > 0;
             }
             self.last[self.count & mask] = byte;
             self.count = self.count.wrapping_add(1);

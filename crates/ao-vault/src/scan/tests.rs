@@ -50,6 +50,7 @@ struct OwnRule {
 
 /// A value of a form: `{20w}` is twenty letters and digits. With a `share` of the letters only.
 fn filled(form: &str, seed: u64, share: usize) -> String {
+    const HEX: &[u8] = b"0123456789abcdef";
     let mut random =
         blake3::Hasher::new_derive_key("forms").update(&seed.to_le_bytes()).finalize_xof();
     let mut one_of = |letters: &[u8], count: usize| -> String {
@@ -63,7 +64,6 @@ fn filled(form: &str, seed: u64, share: usize) -> String {
         let (what, behind) = after.split_once('}').unwrap();
         text.push_str(before);
         rest = behind;
-        const HEX: &[u8] = b"0123456789abcdef";
         let alphanumeric = [b'A'..=b'Z', b'a'..=b'z', b'0'..=b'9'].into_iter().flatten();
         let word: Vec<u8> = alphanumeric.collect();
         let is = |wanted: fn(&u8) -> bool| word.iter().copied().filter(wanted).collect::<Vec<_>>();

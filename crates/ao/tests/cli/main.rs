@@ -17,6 +17,7 @@ mod cell_layers;
 mod cell_limits;
 mod cell_network;
 mod cell_places;
+mod cell_repositories;
 mod cell_secrets;
 mod cell_writes;
 mod config_keys;
