@@ -7,7 +7,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -64,7 +63,9 @@ fn run(home: &Home, ports: &[u16], script: &str) -> Value {
     let auth = format!("127.0.0.1:{}=vault://KEY", ports[0]);
     let mut arguments = vec!["--json", "guard", "run", "--auth", &auth];
     let others: Vec<_> = ports[1..].iter().map(|port| format!("127.0.0.1:{port}")).collect();
-    others.iter().for_each(|other| arguments.extend(["--net", other]));
+    for other in &others {
+        arguments.extend(["--net", other]);
+    }
     arguments.extend(["--", "python3", "-c", script]);
     home.ao(&arguments).expect(0).json()
 }
@@ -134,7 +135,7 @@ fn a_host_that_reflects_the_program_tells_nothing_of_the_secret() {
     }
 }
 
-/// As Anthropic's and OpenAI's services write them, with the line ends that are allowed.
+/// As the services behind Claude and Codex write them, with the line ends that are allowed.
 const EVENTS: [&str; 5] = [
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\"}}\n\n",
     ": ping\n\n",
@@ -314,7 +315,6 @@ fn an_answer_that_cannot_be_looked_through_is_refused() {
 #[test]
 fn an_answer_ends_where_it_says() {
     const PATHS: [&str; 5] = ["/counted", "/chunked", "/head", "/none", "/early"];
-    let began = Instant::now();
     let (said, refusals) = asked(&PATHS, |path, stream| {
         let text = match path {
             "/counted" => {
@@ -341,5 +341,4 @@ fn an_answer_ends_where_it_says() {
     assert!(said[1].ends_with("4\\r\\nfine\\r\\n0\\r\\n\\r\\n'"), "{said:?}");
     // What was there when the host went.
     assert!(said[4].ends_with("\\r\\n\\r\\nfine'"), "{said:?}");
-    assert!(began.elapsed() < Duration::from_secs(120), "somebody waited for the host");
 }
