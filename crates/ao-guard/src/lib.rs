@@ -50,7 +50,8 @@ pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
 pub use scope::{
     BadGlob, Case, Change, Globs, Grant, Leak, ManifestKind, Owned, Policy, Project, ProjectPath,
-    Refusal, Rule, Sacred, Standing, changed_block, project_sacred,
+    Refusal, Rule, Sacred, SelfStart, SelfStartKind, Standing, WrittenFile, changed_block,
+    project_sacred, self_starting,
 };
 pub use start::Keeper;
 pub use strict_json::read as read_strict_json;

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use super::planted::is_left_over;
+
 /// Where the user lives, and which folders of a repository are nobody's to write.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
@@ -102,7 +104,7 @@ pub fn admit(path: &Path, place: &Place) -> Result<PathBuf, PathRefusal> {
             _ => None,
         })
         .collect();
-    if names.contains(&GIT) || holds(&real, GIT) {
+    if names.contains(&GIT) || (holds(&real, GIT) && !is_left_over(&real.join(GIT))) {
         return refuse(PathRefusal::Git);
     }
     let in_knowledge = names.iter().position(|name| *name == place.knowledge);

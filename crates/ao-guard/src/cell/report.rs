@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::layer::{Layer, Missing};
+use super::planted::{SetAside, Unswept};
 use super::tier::{Floor, Tier};
 
 /// A bound at which everything in a cell is ended.
@@ -85,6 +86,10 @@ pub struct Report {
     /// So many processes were still there when the program ended, and were ended.
     pub left_behind: u32,
     pub survivors: u32,
+    /// Repositories that were not there before, and were moved.
+    pub set_aside: Vec<SetAside>,
+    /// Where one may still be.
+    pub unswept: Vec<Unswept>,
 }
 
 /// Nothing was started, or it was ended before it could do anything.

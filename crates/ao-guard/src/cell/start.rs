@@ -18,6 +18,7 @@ use super::holder::WORD;
 use super::layer::{Layer, Missing};
 use super::message::{self, Said};
 use super::order::Cell;
+use super::planted::Watched;
 use super::policy::{Copied, Policy, Spot, Targets};
 use super::report::{Refusal, Report};
 use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
@@ -41,6 +42,32 @@ impl Cell {
         sink: &mut Sink<'_>,
         stop: &AtomicBool,
     ) -> Result<Report, Refusal> {
+        let watched: io::Result<Vec<_>> =
+            self.writable.iter().filter_map(|path| Watched::begin(path).transpose()).collect();
+        let watched = watched?;
+        let held: Vec<PathBuf> = watched.iter().filter_map(Watched::hold).collect();
+        let mut ran = self.run_watched(&held, holder, scratch, sink, stop);
+        // However it went: what was started has ended by now.
+        let (mut set_aside, mut unswept) = (Vec::new(), Vec::new());
+        watched.iter().for_each(Watched::let_go);
+        for (moved, left) in watched.iter().map(Watched::sweep) {
+            set_aside.extend(moved);
+            unswept.extend(left);
+        }
+        if let Ok(report) = &mut ran {
+            (report.set_aside, report.unswept) = (set_aside, unswept);
+        }
+        ran
+    }
+
+    fn run_watched(
+        &self,
+        held: &[PathBuf],
+        holder: &Path,
+        scratch: &Scratch,
+        sink: &mut Sink<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Report, Refusal> {
         let abi = sys::landlock_abi().min(self.landlock_max.unwrap_or(u32::MAX));
         if abi < ABI_MIN || self.forced == Some(Tier::D) {
             let why = format!("version {ABI_MIN} is needed, and the kernel has {abi}");
@@ -50,7 +77,7 @@ impl Cell {
         let failed = if self.forced == Some(Tier::B) {
             Missing { layer: Layer::UserNamespace, why: "not tried".to_owned() }
         } else {
-            match self.attempt(Tier::A, abi, Vec::new(), holder, scratch, &mut *sink, stop) {
+            match self.attempt(Tier::A, abi, Vec::new(), held, holder, scratch, &mut *sink, stop) {
                 Err(Refusal::CannotBuild { layer, why }) if is_of_namespaces(layer) => {
                     Missing { layer, why }
                 }
@@ -74,7 +101,7 @@ impl Cell {
         if !self.reachable().is_empty() {
             return Err(Refusal::NeedsTierA { what: "the network door", tier, missing });
         }
-        self.attempt(tier, abi, missing, holder, scratch, sink, stop)
+        self.attempt(tier, abi, missing, &[], holder, scratch, sink, stop)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one private step, called with all of it twice")]
@@ -83,6 +110,7 @@ impl Cell {
         tier: Tier,
         abi: u32,
         missing: Vec<Missing>,
+        held: &[PathBuf],
         holder: &Path,
         scratch: &Scratch,
         sink: &mut Sink<'_>,
@@ -92,7 +120,7 @@ impl Cell {
             scratch.resemble(tree)?;
         }
         let outside = Outsiders::listen()?;
-        let policy = self.policy(tier, abi, scratch, outside.targets())?;
+        let policy = self.policy(tier, abi, held, scratch, outside.targets())?;
         let (control, theirs) = UnixStream::pair()?;
         let child = start_holder(holder, theirs)?;
         let mut supervised = Supervised::begin(child, control, self.limits);
@@ -127,6 +155,8 @@ impl Cell {
             memory_bytes: ended.memory_bytes,
             left_behind: ended.left_behind,
             survivors: ended.survivors,
+            set_aside: Vec::new(),
+            unswept: Vec::new(),
         })
     }
 
@@ -146,6 +176,7 @@ impl Cell {
         &self,
         tier: Tier,
         abi: u32,
+        held: &[PathBuf],
         scratch: &Scratch,
         targets: Targets,
     ) -> io::Result<Policy> {
@@ -196,7 +227,8 @@ impl Cell {
                 upper: scratch.upper().into(),
                 work: scratch.work().into(),
             }),
-            masks: spots(masks),
+            // A name that is taken is hidden like anything else, and a mount can be neither moved nor removed.
+            masks: spots(masks.into_iter().chain(held.iter().cloned()).collect()),
             private: spots(private),
             readable: spots(readable),
             scratch: scratch.root().into(),

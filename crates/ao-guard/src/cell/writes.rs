@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::paths::leads_away;
-use super::sys;
+use super::{planted, sys};
 
 /// A place with more entries is not watched entry by entry: a copy is.
 const ENTRIES_MAX: usize = 200_000;
@@ -80,8 +80,12 @@ pub fn snapshot(root: &Path, forbidden: &[&str]) -> io::Result<Snapshot> {
             Err(error) => return Err(error),
         };
         if !forbidden.is_empty() {
-            let is_forbidden =
-                path.file_name().is_some_and(|name| forbidden.iter().any(|other| name == *other));
+            let is_forbidden = path.file_name().is_some_and(|name| {
+                forbidden.iter().any(|other| name == *other) || planted::is_git_name(name)
+            });
+            if is_forbidden && planted::is_left_over(&path) {
+                continue;
+            }
             if is_forbidden || leads_away(&seen) {
                 let why = format!("{} must not be writable", path.display());
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
@@ -93,7 +97,15 @@ pub fn snapshot(root: &Path, forbidden: &[&str]) -> io::Result<Snapshot> {
         }
         if seen.is_dir() {
             match fs::read_dir(&path) {
-                Ok(entries) => waiting.extend(entries.flatten().map(|entry| entry.path())),
+                Ok(entries) => {
+                    let inner: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+                    let names = inner.iter().filter_map(|path| path.file_name());
+                    if !forbidden.is_empty() && planted::is_layout(names) {
+                        let why = format!("{} is a repository", path.display());
+                        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+                    }
+                    waiting.extend(inner);
+                }
                 // What nobody can open who is this user has nothing to tell. Its owner can, and so
                 // can a program: what it closed must not be passed over.
                 Err(_) if seen.uid() != rustix::process::geteuid().as_raw() => {}

@@ -8,6 +8,7 @@ mod glob;
 mod place;
 mod rule;
 mod sacred;
+mod self_start;
 
 use std::path::Path;
 
@@ -18,6 +19,7 @@ pub use glob::{BadGlob, Case, Globs};
 pub use place::{Project, ProjectPath, Standing};
 pub use rule::{Refusal, Rule};
 pub use sacred::{Grant, Sacred};
+pub use self_start::{SelfStart, SelfStartKind, WrittenFile, self_starting};
 
 use crate::command::Class;
 use crate::git::Git;

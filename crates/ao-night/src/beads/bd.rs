@@ -166,6 +166,11 @@ impl Bd<'_> {
             }
         })?;
         self.left_behind.set(self.left_behind.get().saturating_add(caught.report.left_behind));
+        if let Some(one) = caught.report.set_aside.first() {
+            let [path, to] = [&one.path, &one.to].map(|it| ao_tree::shown(&it.to_string_lossy()));
+            let what = format!("bd made a repository of {path}; it is set aside in {to}");
+            return Err(Trouble { what, is_final: true });
+        }
         let (what, is_final) = match caught.report.finish {
             Finish::Exited(0) => match serde_json::from_slice(&caught.stdout) {
                 Ok(answer) => return Ok(answer),

@@ -1,4 +1,4 @@
-//! Finding secrets in files: the vault's own values, and what the public rules know.
+//! Finding secrets in files: the vault's own values, and what the public rules and ours know.
 //!
 //! The rules are a second line: they know how keys of many services look, and miss what looks like
 //! nothing. What was found is told by its place and its rule, never by what it says.
@@ -21,7 +21,7 @@ use expression::Expression;
 pub use files::{FILE_BYTES_MAX, Found, Unread, walk};
 pub(crate) use report::taken_out;
 pub use report::{has_key, value_without_keys, without_keys};
-use rules::{Allow, Rule, Rules, Seen};
+use rules::{Allow, Rule, RuleAuthor, Rules, Seen};
 
 /// The rule of the vault's own values.
 const OWN_RULE: &str = "vault-value";
@@ -57,7 +57,9 @@ pub struct Scanner {
 #[derive(Debug, thiserror::Error)]
 pub enum BadScanner {
     #[error("the rules cannot be read: {0}")]
-    Rules(String),
+    Rules(#[from] toml::de::Error),
+    #[error("the keywords of the rules cannot be searched: {0}")]
+    Keywords(#[from] aho_corasick::BuildError),
     #[error(transparent)]
     Values(#[from] BadValues),
 }
@@ -65,7 +67,7 @@ pub enum BadScanner {
 impl Scanner {
     /// Knows the public rules, and these values by their names.
     pub fn new(values: &[(Name, Secret)]) -> Result<Self, BadScanner> {
-        let rules = Rules::read(rules::FILE).map_err(BadScanner::Rules)?;
+        let rules = Rules::read()?;
         let mut of_keyword: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (nth, rule) in rules.rules.iter().enumerate() {
             for keyword in &rule.keywords {
@@ -75,8 +77,7 @@ impl Scanner {
         let keywords = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
-            .build(of_keyword.keys())
-            .map_err(|error| BadScanner::Rules(error.to_string()))?;
+            .build(of_keyword.keys())?;
         let of_keyword = of_keyword.into_values().collect();
         let names = values.iter().map(|(name, _)| name.clone()).collect();
         let values = Redactor::new(values.iter().map(|(_, value)| value.expose()))?;
@@ -128,6 +129,7 @@ impl Scanner {
     fn by_rules(&self, path: &str, bytes: &[u8], found: &mut Vec<Finding>) {
         let is_text = memchr::memchr(0, &bytes[..bytes.len().min(TEXT_BYTES)]).is_none();
         let hits = if is_text { self.hits(bytes) } else { BTreeMap::new() };
+        let mut ours = Vec::new();
         for (nth, rule) in self.rules.rules.iter().enumerate() {
             if rule.path.as_ref().is_some_and(|wanted| !wanted.is_match(path.as_bytes())) {
                 continue;
@@ -145,10 +147,20 @@ impl Scanner {
             };
             let seen = rule.found(bytes, &within).into_iter();
             let told = seen.filter(|seen| !self.is_allowed(rule, path, seen));
-            found.extend(
-                told.map(|seen| finding(path, bytes, &rule.id, rule.about.clone(), seen.secret)),
-            );
+            let about = || rule.about.clone();
+            let all = told.map(|seen| finding(path, bytes, &rule.id, about(), seen.secret));
+            let places = if rule.author == RuleAuthor::Ours { &mut ours } else { &mut *found };
+            places.extend(all);
         }
+        // Said once, by the rule that others know by its name; unless ours sees more of it.
+        ours.retain(|own| {
+            !found.iter().any(|other| {
+                other.rule != GENERIC
+                    && other.range.start <= own.range.start
+                    && own.range.end <= other.range.end
+            })
+        });
+        found.append(&mut ours);
         let is_said = |one: &Finding| {
             one.rule == GENERIC
                 && found.iter().any(|other| {
@@ -209,5 +221,7 @@ fn finding(path: &str, bytes: &[u8], rule: &str, about: String, range: Range<usi
     Finding { path: path.into(), place: Some((line, column)), rule: rule.into(), about, range }
 }
 
+#[cfg(test)]
+mod strangers;
 #[cfg(test)]
 mod tests;

@@ -87,6 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_password_in_an_address_is_taken_out_and_the_address_stays() {
+        let password = "q8Zr2LmXc7TvB1nK";
+        let text = |password: &str| format!("psql postgres://app:{password}@db.internal/app, then");
+        assert_eq!(without_keys(&text(password)), text(MARK));
+    }
+
+    #[test]
     fn keys_are_taken_out_and_names_of_files_are_not() {
         let key = format!("gh{}_{}", "p", "1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op9Qr0St1Uv2Wx");
         let text = format!("a {key} b {key}\n");

@@ -1,4 +1,4 @@
-//! The public rules, read from their own file.
+//! The rules: the public ones, read from their own file, and those of ours in another one.
 
 use std::ops::Range;
 
@@ -8,7 +8,17 @@ use super::expression::Expression;
 use super::reach::reach;
 
 /// The file as it was published; `rules/README.md` says by whom.
-pub(super) const FILE: &str = include_str!("../../rules/gitleaks.toml");
+pub(super) const PUBLIC_FILE: &str = include_str!("../../rules/gitleaks.toml");
+/// What it does not know.
+pub(super) const OWN_FILE: &str = include_str!("../../rules/own.toml");
+
+/// How the public rules say that a key has ended: in a quote, a blank or a semicolon.
+const PUBLIC_END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
+/// Keys also stand in calls, lists, addresses, markup and sentences.
+const END: &str = r#"(?:[\x60'"\s;,)<>&}\]|*]|[.:!?](?:[\s)\]}>*'"]|$)|\\[nrtu"]|$)"#;
+const PUBLIC_START: &str = r"\b(";
+/// In a text within JSON the letter of `\n` stands before the key.
+const START: &str = r"(?:\b|\\[nrt])(";
 
 #[derive(Deserialize)]
 struct File {
@@ -67,8 +77,16 @@ enum Target {
     Line,
 }
 
+/// Who wrote a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RuleAuthor {
+    Gitleaks,
+    Ours,
+}
+
 #[derive(Debug)]
 pub(super) struct Rule {
+    pub(super) author: RuleAuthor,
     pub(super) id: String,
     pub(super) about: String,
     pub(super) regex: Option<Expression>,
@@ -88,11 +106,15 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn read(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let published = file.allowlist.into_iter().chain(file.allowlists);
-        let allows = published.chain(std::iter::once(ledger())).map(Allow::new).collect();
-        Ok(Self { allows, rules: file.rules.into_iter().map(Rule::new).collect() })
+    pub(super) fn read() -> Result<Self, toml::de::Error> {
+        let mut all = Self { allows: vec![Allow::new(ledger())], rules: Vec::new() };
+        for (author, text) in [(RuleAuthor::Gitleaks, PUBLIC_FILE), (RuleAuthor::Ours, OWN_FILE)] {
+            let file: File = toml::from_str(text)?;
+            let general = file.allowlist.into_iter().chain(file.allowlists);
+            all.allows.extend(general.map(Allow::new));
+            all.rules.extend(file.rules.into_iter().map(|rule| Rule::new(author, rule)));
+        }
+        Ok(all)
     }
 }
 
@@ -106,6 +128,24 @@ fn ledger() -> AllowTable {
         regexes: vec![r#"^"?key"\s?:\s?"[0-9a-f]{32}(?:[0-9a-f]{32})?"$"#.to_owned()],
         stopwords: Vec::new(),
     }
+}
+
+/// What the general rule takes for a key by its name, and is none: the name of a file, and what is said to be public.
+fn not_general() -> [AllowTable; 2] {
+    let of = |target: &str, regex: &str| AllowTable {
+        condition: None,
+        regex_target: Some(target.to_owned()),
+        paths: Vec::new(),
+        regexes: vec![regex.to_owned()],
+        stopwords: Vec::new(),
+    };
+    [
+        of(
+            "secret",
+            r"(?i)^[\w.-]+\.(?:bin|c|cc|cer|cfg|conf|cpp|crt|csv|der|go|h|html?|ini|java|js|json|key|log|md|pem|py|rs|sh|toml|ts|txt|xml|ya?ml)$",
+        ),
+        of("line", r"(?i)\b(?:public|publishable|site)[ _-]?key\b[^:=]{0,30}[:=]"),
+    ]
 }
 
 impl Allow {
@@ -161,12 +201,16 @@ fn any(expressions: &[Expression], text: &[u8]) -> bool {
 }
 
 impl Rule {
-    fn new(table: RuleTable) -> Self {
+    fn new(author: RuleAuthor, table: RuleTable) -> Self {
         let keywords: Vec<String> =
             table.keywords.iter().map(|word| word.to_ascii_lowercase()).collect();
-        let regex = table.regex.as_deref().map(Expression::new);
+        let regex = table.regex.as_deref().map(|go| Expression::new(&wherever_it_stands(go)));
         let reach = regex.as_ref().and_then(|regex| reach(regex.source(), &keywords));
+        let named = table.allowlist.into_iter().chain(table.allowlists);
+        let ours = (table.id == super::GENERIC).then(not_general).into_iter().flatten();
+        let allows = named.chain(ours).map(Allow::new).collect();
         Self {
+            author,
             id: table.id,
             about: table.description,
             regex,
@@ -175,7 +219,7 @@ impl Rule {
             secret_group: table.secret_group,
             keywords,
             reach,
-            allows: table.allowlist.into_iter().chain(table.allowlists).map(Allow::new).collect(),
+            allows,
         }
     }
 
@@ -203,6 +247,15 @@ impl Rule {
             }
         }
         found
+    }
+}
+
+/// The expression for keys between whatever stands before and behind them.
+fn wherever_it_stands(go: &str) -> String {
+    let text = go.replace(PUBLIC_END, END);
+    match text.strip_prefix(PUBLIC_START) {
+        Some(rest) => format!("{START}{rest}"),
+        None => text,
     }
 }
 

@@ -19,7 +19,7 @@ fn github() -> String {
 #[test]
 fn every_rule_can_be_used() {
     let scanner = scanner();
-    assert_eq!(scanner.rules(), 213);
+    assert_eq!(scanner.rules(), 222 + 119);
     for (_, expression) in scanner.expressions() {
         let _ = expression.get();
     }
@@ -31,8 +31,104 @@ fn every_rule_can_be_used() {
 #[test]
 fn the_rules_file_is_the_published_one() {
     // The digest that rules/README.md names.
-    let digest = blake3::hash(rules::FILE.as_bytes()).to_hex().to_string();
+    let digest = blake3::hash(rules::PUBLIC_FILE.as_bytes()).to_hex().to_string();
     assert!(include_str!("../../rules/README.md").contains(&digest), "{digest}");
+}
+
+#[derive(serde::Deserialize)]
+struct OwnRules {
+    rules: Vec<OwnRule>,
+}
+
+/// What `rules/own.toml` says beside what a rule needs.
+#[derive(serde::Deserialize)]
+struct OwnRule {
+    id: String,
+    documentation: String,
+    forms: Vec<String>,
+}
+
+/// A value of a form: `{20w}` is twenty letters and digits. With a `share` of the letters only.
+fn filled(form: &str, seed: u64, share: usize) -> String {
+    const HEX: &[u8] = b"0123456789abcdef";
+    let mut random =
+        blake3::Hasher::new_derive_key("forms").update(&seed.to_le_bytes()).finalize_xof();
+    let mut one_of = |letters: &[u8], count: usize| -> String {
+        let mut bytes = vec![0; count];
+        random.fill(&mut bytes);
+        bytes.iter().map(|byte| char::from(letters[usize::from(*byte) % letters.len()])).collect()
+    };
+    let mut text = String::new();
+    let mut rest = form;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (what, behind) = after.split_once('}').unwrap();
+        text.push_str(before);
+        rest = behind;
+        let alphanumeric = [b'A'..=b'Z', b'a'..=b'z', b'0'..=b'9'].into_iter().flatten();
+        let word: Vec<u8> = alphanumeric.collect();
+        let is = |wanted: fn(&u8) -> bool| word.iter().copied().filter(wanted).collect::<Vec<_>>();
+        let (count, class) = what.split_at(what.len() - 1);
+        if class == "g" {
+            let parts = [8, 4, 4, 4, 12].map(|count| one_of(HEX, count / share));
+            text.push_str(&parts.join("-"));
+            continue;
+        }
+        let letters = match class {
+            "w" => word,
+            "l" => is(|byte| !byte.is_ascii_uppercase()),
+            "U" => is(|byte| !byte.is_ascii_lowercase()),
+            "z" => is(|byte| !b"0OIl".contains(byte)),
+            "d" => is(u8::is_ascii_digit),
+            "x" => HEX.to_vec(),
+            "X" => HEX.to_ascii_uppercase(),
+            "u" => [&word[..], b"_-"].concat(),
+            "b" => [&word[..], b"+/"].concat(),
+            other => panic!("{other}"),
+        };
+        text.push_str(&one_of(&letters, count.parse::<usize>().unwrap() / share));
+    }
+    text + rest
+}
+
+#[test]
+fn every_rule_of_ours_finds_the_forms_that_its_maker_documents() {
+    const TRIES: u64 = 8;
+    let scanner = scanner();
+    let own: OwnRules = toml::from_str(rules::OWN_FILE).unwrap();
+    let (mut missed, mut taken) = (Vec::new(), Vec::new());
+    for own in own.rules {
+        assert!(own.documentation.starts_with("https://"), "{}", own.id);
+        assert!(!own.forms.is_empty(), "{}", own.id);
+        let of = |rule: &&rules::Rule| rule.author == rules::RuleAuthor::Ours && rule.id == own.id;
+        let rule = scanner.rules.rules.iter().find(of).unwrap();
+        let finds = |text: &str| {
+            let all = super::everywhere(text.len());
+            let seen = rule.found(text.as_bytes(), &all).into_iter();
+            seen.filter(|seen| !scanner.is_allowed(rule, "notes.txt", seen)).count() > 0
+        };
+        for form in &own.forms {
+            for seed in 0..TRIES {
+                let value = filled(form, seed, 1);
+                let lost: Vec<_> = [
+                    value.clone(),
+                    format!("see ({value}), then go on"),
+                    format!("KEY='{value}'\nNEXT=1\n"),
+                    format!("{{\"text\":\"first\\n{value}\\nlast\"}}"),
+                    format!("<td>{value}</td>"),
+                ]
+                .into_iter()
+                .filter(|text| {
+                    !finds(text) || scanner.scan("notes.txt", text.as_bytes()).is_empty()
+                })
+                .collect();
+                missed.extend(lost.into_iter().map(|text| format!("{}: {text}", own.id)));
+            }
+            // A twelfth of its letters is no key.
+            let short = filled(form, 0, 12);
+            taken.extend(finds(&short).then(|| format!("{}: {short}", own.id)));
+        }
+    }
+    assert!(missed.is_empty() && taken.is_empty(), "{}\n\n{}", missed.join("\n"), taken.join("\n"));
 }
 
 #[test]

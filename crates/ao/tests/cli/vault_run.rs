@@ -249,6 +249,8 @@ fn no_process_that_holds_a_value_leaves_a_core() {
             if leaves_cores_here() {
                 let mut there = names(&home.path("work"));
                 there.extend(names(&home.path("work/out")));
+                // The name that a run takes in a writable folder; the next one gives it back.
+                there.retain(|name| name != ".git");
                 assert_eq!(there, ["out"]);
             }
             assert!(files_with(&home.path(""), VALUE).is_empty());

@@ -59,6 +59,43 @@ impl Bed {
     }
 }
 
+/// Put together here, too: a key of Anthropic's, a database's password, a key of Tailscale's.
+fn newer_secrets() -> [(String, &'static str); 5] {
+    let long = "wtYjL2WAlmt4Y1QTNaq3kJqeZEe1sWHBCOfxOrS4IvQKlhW0J0LqiPCr9-2ljVZa_LURrEOYDuXdZkAKiQI7aEiyKA2zA";
+    let database = format!("postgres://app:{}@db.internal:5432/app", &long[..18]);
+    [
+        (format!("sk-ant-{}-{}AA", "api03", &long[..93]), "anthropic-api-key"),
+        (format!("sk-ant-{}-{}AA", "admin01", &long[..93]), "anthropic-admin-api-key"),
+        (format!("sk-ant-{}-{}AA", "oat01", &long[..93]), "anthropic-key"),
+        (database, "url-password"),
+        (format!("tskey-{}-k{}CNTRL-{}", "auth", &long[..9], &long[20..52]), "tailscale-key"),
+    ]
+}
+
+/// By the scan and by the hook, alone, in a sentence and in JSON.
+// proves: SCO-09
+#[test]
+fn keys_of_anthropic_databases_and_tailscale_are_found() {
+    let bed = Bed::new();
+    bed.ao(&["vault", "install-hook"]).expect(0);
+    for (secret, rule) in newer_secrets() {
+        for text in [
+            format!("{secret}\n"),
+            format!("I used {secret}, and it worked.\n"),
+            format!("{{\"log\":\"first\\n{secret}\\nlast\"}}\n"),
+        ] {
+            bed.write("notes.txt", &text);
+            let found = bed.ao(&["vault", "scan", "notes.txt"]).expect(5);
+            assert!(found.stdout.contains(&format!(": {rule}: ")), "{text} {found}");
+            assert!(!found.stdout.contains(&secret[..24]), "{found}");
+            bed.git(&["add", "-f", "notes.txt"]).expect(0);
+            assert_ne!(bed.git(&["commit", "-qm", "x"]).code, 0, "{text}");
+        }
+    }
+    bed.write("notes.txt", "postgres://user:password@localhost/app and tskey-auth-…\n");
+    bed.ao(&["vault", "scan", "notes.txt"]).expect(0);
+}
+
 // proves: SCO-09
 #[test]
 fn secrets_are_told_by_place_and_never_shown() {

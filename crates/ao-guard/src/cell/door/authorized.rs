@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::super::authorization::{Authorization, Way};
-use super::super::echo::{Echo, Heard};
 use super::super::{gateway, tls};
+use super::host_answer::{CutOff, HostAnswer};
 use super::{BAD_GATEWAY, FORBIDDEN, Shared, answer, both_ways, lock};
 
 /// `head` and `rest` are what the program said so far.
@@ -32,17 +32,32 @@ pub(super) fn authorized(
             return Err(error);
         }
     };
-    let mut echo = Echo::of(&authorization.echoes);
+    let method = head.split(' ').next().unwrap_or_default();
+    let mut passing = HostAnswer::new(method, authorization);
+    let mut has_begun = false;
     let mut into = inside;
     let mut came = |bytes: &[u8]| {
-        if bytes.is_empty() {
-            return into.write_all(&echo.rest());
-        }
         shared.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        match echo.hear(bytes) {
-            Heard::Clean(bytes) => into.write_all(&bytes),
-            Heard::Secret => {
+        if passing.is_done() {
+            return Ok(());
+        }
+        let passed = if bytes.is_empty() { passing.end() } else { passing.take(bytes) };
+        match passed {
+            Ok(bytes) => {
+                has_begun |= !bytes.is_empty();
+                into.write_all(&bytes)?;
+                // The program has its answer, however long the host leaves the connection open.
+                if passing.is_done() { inside.shutdown(Shutdown::Write) } else { Ok(()) }
+            }
+            Err(CutOff::Secret) => {
                 shared.refuse("network-echo", &format!("{grant} sent the secret back"));
+                Err(io::ErrorKind::PermissionDenied.into())
+            }
+            Err(CutOff::Unreadable(why)) => {
+                shared.refuse("network-answer", &format!("{grant}: {why}"));
+                if !has_begun {
+                    answer(inside, BAD_GATEWAY, why)?;
+                }
                 Err(io::ErrorKind::PermissionDenied.into())
             }
         }

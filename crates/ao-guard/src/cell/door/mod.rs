@@ -6,6 +6,7 @@
 //! program cannot choose an address.
 
 mod authorized;
+mod host_answer;
 mod public;
 
 use std::collections::BTreeMap;

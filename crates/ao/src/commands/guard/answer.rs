@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ao_contract::Exit;
+use ao_guard::SelfStart;
 use ao_guard::cell::{Change, Finish, Refusal, Report, Tier, Write};
 use serde_json::{Value, json};
 
@@ -22,6 +23,7 @@ pub(super) struct Told<'a> {
     pub(super) report: &'a Report,
     pub(super) program: &'a Path,
     pub(super) writes: &'a [Write],
+    pub(super) self_starting: &'a [SelfStart],
     pub(super) stdout: &'a Kept,
     pub(super) stderr: &'a Kept,
     pub(super) limits: &'a ao_guard::cell::Limits,
@@ -30,6 +32,7 @@ pub(super) struct Told<'a> {
 /// Exits as the command did; with 5 where it was ended, and with 1 where that is not known.
 pub(super) fn exit_code(report: &Report) -> u8 {
     let code = match report.finish {
+        Finish::Exited(_) if !report.unswept.is_empty() => Exit::Failed.code().into(),
         Finish::Exited(code) => code,
         Finish::Signalled(signal) => SIGNAL_BASE + signal,
         Finish::Ended(_) => Exit::Found.code().into(),
@@ -79,6 +82,9 @@ pub(super) fn json(told: &Told<'_>) -> Value {
         "ended": ended,
         "limit": limit,
         "writes": writes,
+        "set_aside": report.set_aside,
+        "unswept": report.unswept,
+        "runs_by_itself": told.self_starting,
         "refusals": refusals,
         "kernel_refusals": "an error to the program; not counted",
         "stdout": { "text": told.stdout.text(), "bytes": report.stdout.counted },
@@ -130,6 +136,30 @@ pub(super) fn note(told: &Told<'_>) -> String {
     if told.writes.len() > WRITES_SHOWN {
         let _ =
             write!(text, "\n  and {} more (--json lists all)", told.writes.len() - WRITES_SHOWN);
+    }
+    for moved in &report.set_aside {
+        let [path, to] =
+            [&moved.path, &moved.to].map(|path| ao_tree::shown(&path.to_string_lossy()));
+        let _ = write!(
+            text,
+            "\n  set aside: {path} was made a repository, which git would have run programs of; moved to {to}"
+        );
+    }
+    for left in &report.unswept {
+        let path = ao_tree::shown(&left.path.to_string_lossy());
+        let why = ao_tree::shown(&left.why);
+        let _ = write!(
+            text,
+            "\n  not looked through for repositories: {path}: {why}; do not start git in it before you have looked"
+        );
+    }
+    for starting in told.self_starting.iter().take(WRITES_SHOWN) {
+        let path = ao_tree::shown(&starting.path.to_string_lossy());
+        let _ = write!(text, "\n  {path} runs by itself when you {}", starting.when);
+    }
+    if told.self_starting.len() > WRITES_SHOWN {
+        let more = told.self_starting.len() - WRITES_SHOWN;
+        let _ = write!(text, "\n  and {more} more that run by themselves (--json lists all)");
     }
     for refused in &report.refused {
         let _ = write!(text, "\n  refused ({}): {}", refused.rule, ao_tree::shown(&refused.what));

@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ao_contract::Exit;
-use ao_guard::cell::{Around, Floor, Grant, Refusal, Sink, Source, between, upper_writes};
+use ao_guard::cell::{
+    Around, Cell, Floor, Grant, Refusal, Sink, Source, Write, between, upper_writes,
+};
+use ao_guard::{WrittenFile, self_starting};
 use ao_vault::redact::Writer;
 use ao_vault::{Ansi, Redacted, redactor};
 
@@ -185,7 +188,12 @@ pub(crate) fn carry_out(
         Failure::new(Exit::Failed, format!("what was written cannot be read: {why}"))
     };
     let after = order.look_again().map_err(|error| {
-        unread(&error).hint("the command was run; look at what --rw names before you use it")
+        let moved = report.set_aside.iter().map(|one| {
+            let [path, to] = [&one.path, &one.to].map(|it| ao_tree::shown(&it.to_string_lossy()));
+            format!("{path} was made a repository and is set aside in {to}")
+        });
+        let failure = moved.fold(unread(&error), Failure::hint);
+        failure.hint("the command was run; look at what --rw names before you use it")
     })?;
     let mut writes = between(&before, &after);
     if let Some(tree) = &order.cell.copied {
@@ -194,16 +202,41 @@ pub(crate) fn carry_out(
             unread(&error).hint("the command was run; the tree is as it was, and the copy is gone")
         })?);
     }
+    let self_starting = self_starting(written_files(&writes, &order.cell, &scratch.upper()));
     let limits = &order.cell.limits;
     let told = Told {
         report: &report,
         program: &order.cell.program,
         writes: &writes,
+        self_starting: &self_starting,
         stdout: &stdout,
         stderr: &stderr,
         limits,
     };
     Ok(answer::tell(command, &told, is_json, printer))
+}
+
+/// The files that are there now, with where they lie in the folder that was named.
+fn written_files(writes: &[Write], cell: &Cell, upper: &Path) -> Vec<WrittenFile> {
+    let file = |write: &Write| {
+        if write.mode.is_none() || write.kind == "folder" {
+            return None;
+        }
+        let in_copy = cell
+            .copied
+            .as_ref()
+            .and_then(|tree| write.path.strip_prefix(tree).ok())
+            .map(Path::to_owned);
+        let bytes = in_copy.as_ref().map_or_else(|| write.path.clone(), |path| upper.join(path));
+        let beneath = in_copy.or_else(|| {
+            let above = cell.writable.iter().find(|root| write.path.starts_with(root))?;
+            // One that was named itself lies in nothing that was.
+            let above = if above == &write.path { above.parent()? } else { above };
+            write.path.strip_prefix(above).ok().map(Path::to_owned)
+        })?;
+        Some(WrittenFile { path: write.path.clone(), beneath, bytes })
+    };
+    writes.iter().filter_map(file).collect()
 }
 
 /// Where what the command says ends up: on our own streams, or in the answer.
