@@ -95,6 +95,7 @@ mod tests {
         Caller { variables, has_terminal: true, ..Caller::default() }
     }
 
+    // proves: GRD-07
     #[test]
     fn each_agent_is_known_by_each_of_its_marks() {
         for agent in &AGENTS {
@@ -114,6 +115,7 @@ mod tests {
         }
     }
 
+    // proves: GRD-07
     #[test]
     fn without_a_terminal_it_is_a_script() {
         assert_eq!(person(&Caller::default()), Ok(Manner::Script));

@@ -152,6 +152,9 @@ fn no_agent_decides_whatever_the_command_and_whoever_made_it() {
         let ran = repo.typed_with(&word, &[(name, value)]);
         assert_refused(&repo, ran, name);
     }
+    // The mark of a cell, wherever it was set: also where the tree could be written.
+    let ran = Ran::of(repo.command(&word).env("AO_CELL", "1").output().unwrap());
+    assert_refused(&repo, ran, "a cell");
     assert!(state(&repo) == before, "something was decided");
     // What a person's shell has as well is no mark of an agent.
     for (name, value) in [("CLAUDECODE", ""), ("AGENT", "0"), ("CURSOR_TRACE_ID", "x")] {
@@ -233,15 +236,22 @@ fn nobody_decides_in_a_cell() {
         give(&cells.repo);
         cells.settle();
         let ao = crate::cell::binary_for_all();
-        let word = format!("'{}' trust {NAME} --vouch --why x; echo $?", ao.display());
-        // Also when the cell's own mark is taken off: the program that holds the cell stands above it.
-        for script in [word.clone(), format!("unset AO_CELL; {word}")] {
-            let mut command =
-                cells.command(&["-q", "guard", "run", "--", "/bin/sh", "-c", &script]);
+        let run = |script: &str| {
+            let mut command = cells.command(&["-q", "guard", "run", "--", "/bin/sh", "-c", script]);
             // In tier B a program is found only where programs are.
             let programs = ao.parent().unwrap().display();
             command.env("PATH", format!("/usr/bin:/bin:{programs}"));
-            let ran = Ran::of(command.output().unwrap());
+            Ran::of(command.output().unwrap())
+        };
+        // A program in a folder for temporary files is not there in a cell.
+        if run(&format!("'{}' --version", ao.display())).code != 0 {
+            eprintln!("left out: the program cannot be seen in a cell");
+            continue;
+        }
+        let word = format!("'{}' trust {NAME} --vouch --why x; echo $?", ao.display());
+        // Also when the cell's own mark is taken off: the program that holds the cell stands above it.
+        for script in [word.clone(), format!("unset AO_CELL; {word}")] {
+            let ran = run(&script);
             assert!(ran.stdout.ends_with("5\n") && ran.stderr.contains("in a cell"), "{ran}");
         }
         let told = cells.ao(&["--json", "trust"]).expect(0).json();

@@ -416,3 +416,28 @@ fn a_hostile_repository_starts_nothing_when_its_commits_are_read() {
     assert!(crate::repo::files(&repo.root().join(".git")) == before, "git wrote something");
     assert!(!repo.exists(pending), "the rest of the night goes on");
 }
+
+/// Both sides of a dispute are quoted in a brief, whether or not a line of theirs is.
+// proves: GRD-07
+#[test]
+fn a_side_of_a_dispute_has_its_mark_in_a_brief() {
+    let repo = TestRepo { dir: tempfile::tempdir().unwrap() };
+    for (name, day, mark, seconds) in
+        [("own", 1, "x: 1", 30), ("loose", 2, "trust: unverified", 90)]
+    {
+        let text = format!(
+            "---\ndate: 2026-03-0{day}\nsource_session: s-{name}\n{mark}\n---\n# The relay\n\nThe relay timeout is {seconds} seconds.\n"
+        );
+        repo.write(&format!("learnings/relay-{name}.md"), &text);
+    }
+    let brief =
+        repo.run(&["--json", "knowledge", "brief", "--goal", "relay timeout"]).expect(0).json();
+    let markdown = brief["markdown"].as_str().unwrap();
+    let card = markdown
+        .lines()
+        .find(|line| line.contains(" against "))
+        .unwrap_or_else(|| panic!("{markdown}"));
+    let (own, loose) = card.split_once(" against ").unwrap();
+    assert!(loose.contains("90 seconds") && loose.contains("trust: unverified"), "{card}");
+    assert!(!own.contains("trust:"), "{card}");
+}
