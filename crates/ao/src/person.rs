@@ -9,6 +9,7 @@ use ao_guard::{Ancestors, Caller, Decision, KNOWN_AGENTS, Refusal, Rule, person}
 
 use crate::commands::guard::{log, place};
 use crate::failure::Failure;
+use crate::printer::{Stream, is_screen};
 
 /// How a person gives their word by this call. Where none does, that is an answer, and a line in the guard's log.
 pub(crate) fn decides(decision: Decision, root: &Path) -> Result<Manner, Failure> {
@@ -30,7 +31,7 @@ fn caller() -> Caller {
         is_in_cell: place::around() == Around::Cell || ancestors.hold_a_cell,
         variables: names.filter_map(|name| Some(((*name).to_owned(), value(name)?))).collect(),
         ancestors: ancestors.names,
-        has_terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+        has_terminal: std::io::stdin().is_terminal() && is_screen(Stream::Talk),
     }
 }
 

@@ -119,8 +119,12 @@ impl Judged {
 
 /// Judges an entry: how far it is trusted, and what speaks of poison in it.
 pub fn judge(entry: &Entry, told: &Told) -> Judged {
-    let (trust, why, is_vouched) = weighed(entry, &told.vouches, Some(&told.committed));
-    Judged { trust, why, signs: signs(entry), is_vouched, brought: Brought::of(entry) }
+    let (trust, mut why, is_vouched) = weighed(entry, &told.vouches, Some(&told.committed));
+    let brought = Brought::of(entry);
+    if let Some(brought) = brought.filter(|_| !is_vouched) {
+        why.insert(0, format!("it comes from {}", brought.name()));
+    }
+    Judged { trust, why, signs: signs(entry), is_vouched, brought }
 }
 
 /// How far an entry is trusted, why, and whether that is a person's word.

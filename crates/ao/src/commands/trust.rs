@@ -200,10 +200,8 @@ fn change(
     };
     let decision = if why.is_some() { Decision::Vouch } else { Decision::WithdrawVouch };
     // Nobody's word is given by a dry run, and nothing of it is kept.
-    let given = match global.dry_run {
-        true => Manner::Script,
-        false => person::decides(decision, &repo.root)?,
-    };
+    let given =
+        if global.dry_run { Manner::Script } else { person::decides(decision, &repo.root)? };
     let what = if why.is_some() { "vouch for a text" } else { "withdraw a vouch" };
     let done = proposal::admit(repo, what, &arguments.commit, (global, printer), |now, fixed| {
         let vouches = Vouches::read(&repo.agents()).map_err(|error| unreadable(&error))?;

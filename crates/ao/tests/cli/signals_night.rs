@@ -121,7 +121,7 @@ fn a_lesson_of_today_that_somebody_vouched_for_is_promoted_tonight() {
     sessions.night.repo.typed(&vouch).expect(0);
     let summary = sessions.spend(&[]);
     let [path] = sessions.promoted().try_into().unwrap();
-    assert_eq!(sessions.pending(), [waits.clone()]);
+    assert_eq!(sessions.pending(), std::slice::from_ref(&waits));
     let text = sessions.night.repo.read(&path);
     for part in ["trust: user\n", "pnpm", "a.jsonl:3", "\ntaken_on: ", "\npromoted_at: "] {
         assert!(text.contains(part), "{part}: {text}");

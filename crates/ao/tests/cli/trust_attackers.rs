@@ -174,7 +174,7 @@ fn quoted(markdown: &str) -> Vec<(String, String)> {
         let ticks: String = line.chars().take_while(|letter| *letter == '`').collect();
         match found.last_mut() {
             Some(_) if line == fence => fence.clear(),
-            Some((_, text)) if !fence.is_empty() => *text += &format!("{line}\n"),
+            Some((_, text)) if !fence.is_empty() => text.extend([line, "\n"]),
             _ if line.starts_with("## ") => line.clone_into(&mut title),
             _ if line.starts_with("From `.agents/") => {
                 found.push((line.to_owned(), format!("{title}\n")));

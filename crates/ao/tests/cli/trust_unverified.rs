@@ -342,6 +342,7 @@ fn a_lesson_of_a_transcript_waits_for_a_person_always() {
         let held = held.iter().find(|one| one["path"] == path.as_str()).unwrap();
         assert_eq!(held["waits_for_person"], true, "{held:#}");
         assert!(held["reason"].as_str().unwrap().contains("a transcript"), "{held:#}");
+        assert_eq!(held["trust_why"][0], "it comes from a transcript");
     }
     let told = sessions.run(&["--json", "overnight", "explain", &path]).expect(0).json();
     let rule = &told["rules"][0];
@@ -354,7 +355,7 @@ fn a_lesson_of_a_transcript_waits_for_a_person_always() {
     let mut command = sessions.night.command(&["--full"]);
     command.env("HOME", &sessions.home).env("PATH", "/usr/bin:/bin");
     Ran::of(command.output().unwrap()).expect(0);
-    assert_eq!(sessions.pending(), [path.clone()]);
+    assert_eq!(sessions.pending(), std::slice::from_ref(&path));
     let vouch = ["trust", &path, "--vouch", "--why", "I said it", "--grace=0s"];
     sessions.night.repo.typed(&vouch).expect(0);
     sessions.spend(&[]);

@@ -99,9 +99,10 @@ pub(crate) fn run(
         return Ok(outcome::preview("tree apply", &preview, &[], printer));
     }
     // Whoever may write a word or a ruling may give one.
-    let given = match edits_a_decision(&edits) {
-        true => Some(person::decides(Decision::ApplyEdits, &repo.root)?),
-        false => None,
+    let given = if edits_a_decision(&edits) {
+        Some(person::decides(Decision::ApplyEdits, &repo.root)?)
+    } else {
+        None
     };
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;

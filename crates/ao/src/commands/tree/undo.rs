@@ -70,9 +70,10 @@ pub(crate) fn take_back(
     let writer = Writer::open(&repo)?;
     let plan = writer.door.plan_undo(id, scope)?;
     // To take back what the night did is no decision that a person has to make; their own words are.
-    let given = match edits_a_decision(&plan.edits) {
-        true => Some(person::decides(decision, &repo.root)?),
-        false => None,
+    let given = if edits_a_decision(&plan.edits) {
+        Some(person::decides(decision, &repo.root)?)
+    } else {
+        None
     };
     tell_rulings(&plan, printer);
     let why = format!("undo of {}", plan.undo_of.join(", "));
