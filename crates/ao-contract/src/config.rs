@@ -211,9 +211,13 @@ pub struct NotifyConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", default)]
 pub struct TrustConfig {
-    /// How far a text must be trusted to be promoted without a person; `code`.
+    /// How far a text must be trusted to be promoted without a person; `unverified`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promote_at: Option<PromoteAt>,
+    /// Repositories that are the person's own: what is harvested there does not wait for a word. Absolute paths, or such
+    /// that begin with `~/`; only the user's own file counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<String>>,
 }
 
 /// What is kept of questions to the corpus.

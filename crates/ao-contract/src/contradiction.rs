@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::{DAY, UTC};
-use crate::{Extra, Open, SchemaVersion};
+use crate::{Extra, Manner, Open, SchemaVersion};
 
 /// How the claims of two entries part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -122,6 +122,9 @@ pub struct Ruling {
     /// When it was ruled.
     #[schemars(regex(pattern = UTC))]
     pub at: String,
+    /// How it was given; absent in those of versions that did not ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Open<Manner>>,
     /// What differed.
     pub differs: String,
     /// The side A as it was.

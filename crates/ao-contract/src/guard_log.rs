@@ -22,7 +22,7 @@ pub enum GuardDecision {
 pub struct GuardLine {
     /// When it was decided.
     pub at: String,
-    /// Who was asked: `hook` or `check`.
+    /// Who was asked: `hook`, `check`, or `decision` where a person was asked for.
     pub by: String,
     /// Whose call it was: `claude` or `codex`; absent where nobody's was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -124,7 +124,7 @@ pub struct Learning {
     /// Where it stood before it was moved.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub original_path: Maybe<Text>,
-    /// How far it is trusted: `user`, `code`, `tool`, `web` or `model`. Any other word is worth nothing.
+    /// How far it is trusted: `user`, `code`, `unverified`, `tool`, `web` or `model`. Any other word is worth nothing.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub trust: Maybe<Text>,
     /// How sure the harvest was that this is a learning.

@@ -173,7 +173,7 @@ pub use text::{Text, Texts};
 pub use transcripts::{
     Lesson, LessonKind, Maker, NightTranscripts, Signals, TakenLesson, TranscriptSource,
 };
-pub use trust::{PromoteAt, Sign, Trust, Vouch};
+pub use trust::{CommittedTexts, Manner, PromoteAt, Sign, Trust, Vouch};
 pub use version::SchemaVersion;
 pub use work::{Severity, WorkType};
 pub use yields::Yield;

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::UTC;
 use crate::{
-    CassetteBudget, ConfigWarning, ConsensusPolicy, CuratorEvent, Extra, Finite, KeepAwakeMode,
-    NightQuestions, NightTranscripts, Open, SchemaVersion, Severity, StepStatus, Trust,
-    WarnOnlyBudget,
+    CassetteBudget, CommittedTexts, ConfigWarning, ConsensusPolicy, CuratorEvent, Extra, Finite,
+    KeepAwakeMode, NightQuestions, NightTranscripts, Open, SchemaVersion, Severity, StepStatus,
+    Trust, WarnOnlyBudget,
 };
 
 /// Everything that a night was told or learned from outside of the corpus, and the summary that it
@@ -74,6 +74,9 @@ pub struct NightRecord {
     /// What it was told of the log of questions; absent if it did not come as far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<NightQuestions>,
+    /// What it was told of the commits of the repository; absent if it did not ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed: Option<CommittedTexts>,
     /// Each time that the clock was set while the run went on.
     pub clock_set: Vec<String>,
     /// BLAKE3 of the summary's file, in hexadecimal digits.
@@ -213,6 +216,9 @@ pub struct NightSource {
     /// Why it was not looked at; absent if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// Whether the person named it as their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// Which of the corpora in the file it is; several that are the same folder have the same.
     pub place: u32,
     /// Fields that `ao` does not know. They are kept.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::{HASH, UTC};
-use crate::{Author, Conflict, Extra, Fitness, Open, SchemaVersion};
+use crate::{Author, Conflict, Extra, Fitness, Manner, Open, SchemaVersion};
 
 /// The file `overnight/undo/<id>/record.json`. Unknown fields are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub struct Record {
     /// Who decided what is in it, where that was a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Open<Author>>,
+    /// How that person gave their word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Open<Manner>>,
     /// The fitness of the corpus after it, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<Fitness>,

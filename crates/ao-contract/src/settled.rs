@@ -28,6 +28,9 @@ pub struct Settled {
     /// How far a text must be trusted to be promoted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust_promote_at: Option<Trust>,
+    /// The folder of pending texts as the newest commit has it: git's own name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_tree: Option<String>,
     /// The run that found it out.
     pub run_id: String,
     /// When that run looked at the corpus.

@@ -1,13 +1,14 @@
 //! How far a text is to be trusted, what speaks against it, and a person's word for it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::pattern::UTC;
-use crate::{Extra, Finite, SchemaVersion};
+use crate::{Extra, Finite, Open, SchemaVersion};
 
 /// Who a text comes from, the least trusted first.
 #[derive(
@@ -21,7 +22,9 @@ pub enum Trust {
     Web,
     /// A program said it.
     Tool,
-    /// It stands in the repository: somebody who works there put it there.
+    /// Nothing that can be checked stands behind it.
+    Unverified,
+    /// It is in a commit of the repository, or a person said it through a script.
     Code,
     /// A person said it, or vouched for it.
     User,
@@ -29,7 +32,8 @@ pub enum Trust {
 
 impl Trust {
     /// From the most trusted down.
-    pub const ALL: [Self; 5] = [Self::User, Self::Code, Self::Tool, Self::Web, Self::Model];
+    pub const ALL: [Self; 6] =
+        [Self::User, Self::Code, Self::Unverified, Self::Tool, Self::Web, Self::Model];
 
     /// What a header means by its `trust`. A word that nobody knows is worth nothing.
     pub fn of_word(word: &str) -> Self {
@@ -42,6 +46,7 @@ impl Trust {
             Self::Model => "model",
             Self::Web => "web",
             Self::Tool => "tool",
+            Self::Unverified => "unverified",
             Self::Code => "code",
             Self::User => "user",
         }
@@ -53,6 +58,7 @@ impl Trust {
             Self::Model => 0.2,
             Self::Web => 0.4,
             Self::Tool => 0.6,
+            Self::Unverified => 0.7,
             Self::Code => 0.8,
             Self::User => 1.0,
         }
@@ -70,7 +76,7 @@ impl std::str::FromStr for Trust {
 
     fn from_str(word: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|one| one.name() == word.trim());
-        known.ok_or_else(|| "is none of user, code, tool, web, model".to_owned())
+        known.ok_or_else(|| "is none of user, code, unverified, tool, web, model".to_owned())
     }
 }
 
@@ -78,7 +84,7 @@ impl std::str::FromStr for Trust {
 const SHARE: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 
 /// How far a text must be trusted to be promoted: one of the words, or a number from 0 to 1 that the words'
-/// numbers are held against (user 1, code 0.8, tool 0.6, web 0.4, model 0.2). It is kept as it was written.
+/// numbers are held against (user 1, code 0.8, unverified 0.7, tool 0.6, web 0.4, model 0.2). It is kept as it was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum PromoteAt {
@@ -130,7 +136,7 @@ impl<'de> Deserialize<'de> for PromoteAt {
                 Ok(Self::Number(Finite::from(number.clone())))
             }
             _ => Err(D::Error::custom(
-                "expected user, code, tool, web or model, or a number from 0 to 1",
+                "expected user, code, unverified, tool, web or model, or a number from 0 to 1",
             )),
         }
     }
@@ -184,7 +190,43 @@ pub struct Vouch {
     /// When.
     #[schemars(regex(pattern = UTC))]
     pub at: String,
+    /// How it was given; absent in those of versions that did not ask, which count as a script's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Open<Manner>>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+impl Vouch {
+    /// How far the text is trusted by it.
+    pub fn trust(&self) -> Trust {
+        match self.given.as_ref().and_then(Open::known) {
+            Some(Manner::Terminal) => Trust::User,
+            Some(Manner::Script) | None => Trust::Code,
+        }
+    }
+}
+
+/// What of the pending texts is in the newest commit of the repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommittedTexts {
+    /// BLAKE3 of the file as the commit has it, in hexadecimal digits, by its path relative to `.agents/`.
+    pub files: BTreeMap<String, String>,
+    /// Why git could not say; absent if it could, or if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
+    /// Fields that `ao` does not know. They are kept.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// How a person gave their word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manner {
+    /// At a terminal.
+    Terminal,
+    /// Through a script, or whatever else has no terminal.
+    Script,
 }

@@ -57,13 +57,14 @@ impl<'a> Wanting<'a> {
     }
 
     pub(crate) fn trusted(&self) -> &Judged {
-        self.trusted.get_or_init(|| trust::judge(self.entry, &self.told.trust.vouches))
+        self.trusted.get_or_init(|| trust::judge(self.entry, self.told.trust))
     }
 }
 
 /// In this order: what does not hold first is why a learning stays.
-pub(crate) const ASKED: [fn(&Wanting<'_>) -> Check; 12] =
-    [certain, unpinned, free, in_place, full, new, harmless, clean, trusted, claim, score, age];
+pub(crate) const ASKED: [fn(&Wanting<'_>) -> Check; 13] = [
+    certain, unpinned, free, in_place, full, new, harmless, clean, own, trusted, claim, score, age,
+];
 
 fn certain(wanting: &Wanting<'_>) -> Check {
     let doubt = wanting.entry.document.doubt();
@@ -116,6 +117,17 @@ fn clean(wanting: &Wanting<'_>) -> Check {
     let why = (!judged.signs.is_empty() && !judged.is_vouched).then(why);
     let found = if judged.signs.is_empty() { "none" } else { VOUCHED };
     Check::plain("poison", "no sign, or a person's word", why, found)
+}
+
+/// What was said elsewhere, or in a session, is knowledge of this repository when a person says so.
+fn own(wanting: &Wanting<'_>) -> Check {
+    const NEEDED: &str = "this repository, or a person's word";
+    if let Some(check) = by_a_person(wanting, "origin", NEEDED) {
+        return check;
+    }
+    let brought = wanting.trusted().brought.map(trust::Brought::name);
+    let why = brought.map(|from| format!("it waits for a person: it comes from {from}"));
+    Check::plain("origin", NEEDED, why, "this repository")
 }
 
 /// Trust has no scale on which a distance could be told.

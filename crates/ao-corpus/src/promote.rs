@@ -253,7 +253,12 @@ fn file_as_learning(
         ("a person vouched for it".to_owned(), "promoted: a person vouched for it".to_owned())
     } else {
         let why = format!("it scored {score}, and {PROMOTE_AT} is needed");
-        (why, format!("promoted: it scored {score}"))
+        let mark = if judged.trust < trust::UNSAID {
+            format!(" as `{}`", judged.trust)
+        } else {
+            String::new()
+        };
+        (why, format!("promoted{mark}: it scored {score}"))
     };
     ids.extend(id.map(std::borrow::Cow::into_owned));
     let add = Group(&entry.path).add(&path, learning.bytes(), &reason, &[&entry.path]);

@@ -1,6 +1,6 @@
 //! Search: relevance, weighed by what an entry says about itself.
 //!
-//! The score is the relevance times one plus three small amounts. They are published here, bounded,
+//! The score is the relevance times one plus four small amounts. They are published here, bounded,
 //! and nothing where an entry is silent: relevance decides, and the amounts order what is equally
 //! relevant. "Now" is the newest day in the corpus, or the one that was asked for; never the clock.
 
@@ -14,6 +14,9 @@ pub const UTILITY_AMOUNT: f64 = 0.05;
 pub const ESTABLISHED_AMOUNT: f64 = 0.03;
 pub const CANDIDATE_AMOUNT: f64 = 0.01;
 pub const ANTI_PATTERN_AMOUNT: f64 = -0.05;
+/// What is trusted less than `code` has this. It is more than freshness can make up for, and such an entry gains nothing
+/// by utility and maturity, so that what agents say of it does not lift it over its equals.
+pub const MARKED_AMOUNT: f64 = -0.05;
 /// The amounts add at most so much.
 const FACTOR_MAX: f64 = 1.0 + UTILITY_AMOUNT + ESTABLISHED_AMOUNT + FRESHNESS_AMOUNT;
 /// An entry of today has this, a very old one the same below zero.
@@ -27,6 +30,7 @@ pub struct Amounts {
     pub utility: f64,
     pub maturity: f64,
     pub freshness: f64,
+    pub trust: f64,
 }
 
 impl Amounts {
@@ -39,11 +43,15 @@ impl Amounts {
             Some(Maturity::Provisional) | None => 0.0,
         };
         let freshness = facts.day.zip(now).map_or(0.0, |(day, now)| freshness(day, now));
-        Self { utility, maturity, freshness }
+        if facts.is_marked && !ao_mutant::active("GRD-07/marked-ranks-as-others") {
+            let (utility, maturity) = (f64::min(utility, 0.0), f64::min(maturity, 0.0));
+            return Self { utility, maturity, freshness, trust: MARKED_AMOUNT };
+        }
+        Self { utility, maturity, freshness, trust: 0.0 }
     }
 
     pub fn factor(&self) -> f64 {
-        1.0 + self.utility + self.maturity + self.freshness
+        1.0 + self.utility + self.maturity + self.freshness + self.trust
     }
 }
 

@@ -4,6 +4,7 @@
 //! So git is started with all of these off, with no configuration but the repository's own, and with no
 //! locks: it changes nothing, not even the index.
 
+mod committed;
 mod content;
 
 pub use content::Staged;
@@ -157,6 +158,9 @@ impl Git {
             .variable("GIT_ATTR_NOSYSTEM", "1")
             .variable("GIT_TERMINAL_PROMPT", "0")
             .variable("GIT_NO_REPLACE_OBJECTS", "1")
+            // What a repository lacks could be fetched by a program that its own settings name: by no protocol, then.
+            .variable("GIT_NO_LAZY_FETCH", "1")
+            .variable("GIT_ALLOW_PROTOCOL", "none")
             .variable("HOME", "/nonexistent")
             .variable("LC_ALL", "C");
         for (name, value) in &self.variables {

@@ -26,6 +26,7 @@ mod git;
 mod hook;
 pub mod host;
 mod keeper;
+mod person;
 mod process;
 mod program;
 mod running;
@@ -46,6 +47,9 @@ pub use command::{Class, Effect};
 pub use find::{NotFound, find_program, trusted_path};
 pub use git::{Git, Staged};
 pub use hook::{Harness, PAYLOAD_BYTES_MAX, ToolCall};
+pub use person::{
+    AGENTS as KNOWN_AGENTS, Ancestors, Caller, Decision, KnownAgent, NoPerson, person,
+};
 pub use program::{Bounds, Ended, How, Input, Program};
 pub use running::Running;
 pub use scope::{

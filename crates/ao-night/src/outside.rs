@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ao_contract::{
-    CommandVerdict, Extra, LookFound, NightAwake, NightBeads, NightCommand, NightEvent, NightLook,
-    NightQuestions, NightReading, NightRecord, NightTranscripts,
+    CommandVerdict, CommittedTexts, Extra, LookFound, NightAwake, NightBeads, NightCommand,
+    NightEvent, NightLook, NightQuestions, NightReading, NightRecord, NightTranscripts,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -68,6 +68,7 @@ pub(crate) struct Heard {
     pub(crate) events: Vec<NightEvent>,
     pub(crate) transcripts: Option<NightTranscripts>,
     pub(crate) questions: Option<NightQuestions>,
+    pub(crate) committed: Option<CommittedTexts>,
     pub(crate) clock_set: Vec<String>,
 }
 
@@ -85,6 +86,7 @@ struct Told {
     deferred: BTreeMap<String, String>,
     transcripts: Option<NightTranscripts>,
     questions: Option<NightQuestions>,
+    committed: Option<CommittedTexts>,
     clock_set: Vec<String>,
     /// Where it was not the same, a line each.
     differences: BTreeSet<String>,
@@ -120,6 +122,7 @@ impl Outside {
             deferred: night.deferred.clone(),
             transcripts: night.transcripts.clone(),
             questions: night.questions.clone(),
+            committed: night.committed.clone(),
             clock_set: night.clock_set.clone(),
             differences: BTreeSet::new(),
         };
@@ -375,6 +378,20 @@ impl Outside {
             }
             // Other questions were asked since.
             Tape::Playing(told) => locked(told).questions.clone().unwrap_or_default().asked,
+        }
+    }
+
+    /// What of the pending texts is in a commit; asked for once a run.
+    pub(crate) fn committed(&self, ask: impl FnOnce() -> CommittedTexts) -> CommittedTexts {
+        match &self.tape {
+            Tape::Off => ask(),
+            Tape::Recording(heard) => {
+                let texts = ask();
+                locked(heard).committed = Some(texts.clone());
+                texts
+            }
+            // Other texts are in a commit by now.
+            Tape::Playing(told) => locked(told).committed.clone().unwrap_or_default(),
         }
     }
 

@@ -7,7 +7,7 @@ use ao_contract::{ConfigWarning, Trust};
 use ao_corpus::harvest::Source;
 
 use crate::queue::QueueItem;
-use crate::{Template, Transcripts, Wish};
+use crate::{Commits, Template, Transcripts, Wish};
 
 pub const RUN_TIMEOUT: Duration = Duration::from_hours(8);
 /// A longer run is no night any more.
@@ -86,6 +86,8 @@ pub struct Settings {
     pub promote_after: Duration,
     /// What is trusted less is not promoted without a person.
     pub promote_at: Trust,
+    /// Where is asked what of the pending texts is in a commit.
+    pub commits: Commits,
     pub mode: Mode,
     pub extent: Extent,
     pub long_haul: LongHaul,

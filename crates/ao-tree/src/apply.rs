@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ao_contract::{Author, Change, Conflict, Fitness, Method};
+use ao_contract::{Author, Change, Conflict, Fitness, Manner, Method};
 
 use crate::compare::comparisons_max;
 use crate::diff::FileDiff;
@@ -38,6 +38,8 @@ pub struct Request {
     pub undo_of: Vec<String>,
     /// Who decided what is in it, where that was a person.
     pub by: Option<Author>,
+    /// How that person gave their word.
+    pub given: Option<Manner>,
     /// Folders to remove if they are empty afterwards.
     pub drop_folders: Vec<String>,
     /// How long the displaced files are left to those who still have them open.

@@ -6,8 +6,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use ao_contract::{
-    Author, Change, Conflict, Extra, Fitness, HistoryLine, Marker, MarkerFormat, MarkerState,
-    Method, Open, Record, SchemaVersion, Slot,
+    Author, Change, Conflict, Extra, Fitness, HistoryLine, Manner, Marker, MarkerFormat,
+    MarkerState, Method, Open, Record, SchemaVersion, Slot,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,8 @@ pub(crate) struct Script {
     pub(crate) undo_of: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Open<Author>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) given: Option<Open<Manner>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fitness: Option<Fitness>,
     pub(crate) method: Method,
@@ -61,6 +63,7 @@ impl Script {
             why: request.why.clone(),
             undo_of: request.undo_of.clone(),
             by: request.by.map(Open::from),
+            given: request.given.map(Open::from),
             fitness: None,
             method,
             changes: Vec::new(),
@@ -80,6 +83,7 @@ impl Script {
             why: self.why.clone(),
             undo_of: self.undo_of.clone(),
             by: self.by.clone(),
+            given: self.given.clone(),
             fitness: self.fitness.clone(),
             changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
             folders: self.folders.clone(),
@@ -334,6 +338,7 @@ pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLin
         stored_bytes: stored_bytes(record),
         undo_of: record.undo_of.clone(),
         by: record.by.clone(),
+        given: record.given.clone(),
         fitness: record.fitness.clone(),
         record: format!("undo/{}/record.json", record.id),
         record_hash: blake3::hash(&to_json(record)?).to_hex().to_string(),

@@ -279,6 +279,23 @@ pub(crate) fn promote_at(root: &Path) -> Result<Trust, Failure> {
     Ok(repository.map_or(user, |repository| repository.max(user)))
 }
 
+/// The repositories that the user named as their own. A repository cannot name itself, or another one.
+pub(crate) fn own_sources(root: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut said = None;
+    for ConfigLayer { whose, config, .. } in layers(root)? {
+        if whose == Whose::User || ao_mutant::active("GRD-07/a-repository-names-sources") {
+            said = config.trust.sources.or(said);
+        }
+    }
+    let home = home();
+    let whole = |name: String| match (name.strip_prefix("~/"), &home) {
+        (Some(rest), Some(home)) => Some(home.join(rest)),
+        (None, Some(home)) if name == "~" => Some(home.clone()),
+        _ => Some(PathBuf::from(name)).filter(|path| path.is_absolute()),
+    };
+    Ok(said.into_iter().flatten().filter_map(whole).collect())
+}
+
 /// Who wrote a configuration file: only the user decides where this machine's secrets and texts go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {

@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod config;
 mod failure;
+mod person;
 mod printer;
 mod redaction;
 mod replaced;

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ao_contract::{BriefLine, Contradiction, ContradictionSide};
+use ao_contract::{BriefLine, Contradiction, ContradictionSide, Trust};
 
 use super::told::Told;
 use crate::lookup::{asked, one_line};
 use crate::patterns::WEAKENED;
+use crate::trust::UNSAID;
 
 /// This much of the room, one part in so many, is for what is told about the brief itself.
 const ASIDE_PARTS: usize = 3;
@@ -147,8 +148,12 @@ fn dispute(card: &Contradiction) -> String {
     let side = |side: &ContradictionSide| {
         let line = side.line.map(|line| format!(":{line}")).unwrap_or_default();
         let date = side.date.as_ref().map(|date| format!(", {date}")).unwrap_or_default();
+        let is_less = |trust: &&String| Trust::of_word(trust) < UNSAID;
+        let trust = side.trust.as_ref().filter(is_less).map(|trust| format!(", trust: {trust}"));
+        let trust = trust.filter(|_| !ao_mutant::active("GRD-07/a-side-has-no-mark"));
+        let trust = trust.unwrap_or_default();
         let quote = quoted(&cut(&side.quote));
-        format!("{quote} (`.agents/{}{line}`{date})", path(&side.path))
+        format!("{quote} (`.agents/{}{line}`{date}{trust})", path(&side.path))
     };
     format!("- `{}`: {} against {}", card.id, side(&card.a), side(&card.b))
 }

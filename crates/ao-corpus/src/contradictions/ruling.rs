@@ -1,6 +1,6 @@
 //! What a ruling changes, as edits: the ruling itself, and the header of the side that lost.
 
-use ao_contract::{Contradiction, ContradictionSide, Extra, Keep, Ruling};
+use ao_contract::{Contradiction, ContradictionSide, Extra, Keep, Manner, Ruling};
 use ao_tree::{Action, Edit, Seen, shown};
 
 use super::identity::{Identities, own_id};
@@ -32,7 +32,8 @@ pub fn rule(
     corpus: &Corpus,
     rulings: &Rulings,
     card: &Contradiction,
-    (keep, why, at): (Keep, &str, &str),
+    (keep, why): (Keep, &str),
+    (at, given): (&str, Manner),
 ) -> Result<Ruled, String> {
     let ruling = Ruling {
         schema_version: ao_contract::SchemaVersion,
@@ -40,6 +41,7 @@ pub fn rule(
         keep,
         why: why.to_owned(),
         at: at.to_owned(),
+        given: Some(given.into()),
         differs: card.differs.clone(),
         a: card.a.clone(),
         b: card.b.clone(),

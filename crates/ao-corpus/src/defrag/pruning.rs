@@ -10,7 +10,7 @@ use super::edits::Reasons;
 use super::rewriting::Queue;
 use super::{DefragError, kept};
 use crate::certificate;
-use crate::corpus::Entry;
+use crate::corpus::{Entry, Kind};
 use crate::index::Index;
 use crate::merge::MERGED_FROM;
 use crate::past::Past;
@@ -78,7 +78,10 @@ fn archive(
         report.kept.push(DefragKept { path, why, certificate: Some(certificate) });
         return Ok(());
     }
-    if let Some(successor) = successor {
+    // What only waited was never known by its names, and whoever wrote them there would write into the successor.
+    let is_named =
+        entry.kind != Kind::Pending || ao_mutant::active("GRD-07/what-waits-names-others");
+    if let Some(successor) = successor.filter(|_| is_named) {
         match with_name(&successor, &entry) {
             Ok(successor) => {
                 reasons.named(&successor.path, &path);

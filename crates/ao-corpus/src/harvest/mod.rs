@@ -25,7 +25,8 @@ use crate::propose::Group;
 use crate::taken::Ledger;
 use crate::trust;
 use crate::whereabouts::Whereabouts;
-use take::{HASH, Skip, Taker};
+pub(crate) use take::HASH;
+use take::{Skip, Taker};
 
 pub use source::{Own, Source, SourceForm, drafts, find, hub, missing};
 

@@ -57,6 +57,8 @@ pub struct Source {
     pub form: SourceForm,
     /// Why it is not looked at, if so.
     pub refused: Option<String>,
+    /// The person named it as their own: what is learned there needs no word of theirs.
+    pub is_own: bool,
 }
 
 /// What lies at a source.
@@ -99,6 +101,7 @@ pub fn drafts(above: &Path, folder: &str, name: &str) -> Option<Source> {
         agents: above.to_owned(),
         form: SourceForm::Drafts(folder.to_owned()),
         refused,
+        is_own: false,
     })
 }
 
@@ -154,6 +157,7 @@ pub fn missing(place: &Path, why: String) -> Source {
         agents: place.join(AGENTS),
         form: SourceForm::Corpus,
         refused: Some(why),
+        is_own: false,
     }
 }
 
@@ -171,7 +175,7 @@ fn source(repo: &Path, asked: &str, own: &Own) -> Source {
         repo.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let refused = own.claims(repo).or_else(|| fixture_of(repo, own)).or_else(|| unfit(&agents));
     let form = SourceForm::Corpus;
-    Source { repo: shown(&name), shown: asked.to_owned(), agents, form, refused }
+    Source { repo: shown(&name), shown: asked.to_owned(), agents, form, refused, is_own: false }
 }
 
 fn unfit(agents: &Path) -> Option<String> {

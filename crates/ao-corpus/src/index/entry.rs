@@ -5,6 +5,7 @@ use super::facts::{Facts, Sight};
 use crate::corpus::Entry;
 use crate::document::sections;
 use crate::patterns::is_unsaid;
+use crate::trust::warned;
 
 /// Longer names are no names, and more of them no lineage; neither is kept.
 const NAME_BYTES_MAX: usize = 512;
@@ -26,6 +27,7 @@ pub fn facts_of(entry: &Entry) -> Facts {
         maturity: document.maturity(),
         day: entry.date(),
         sight: if is_shown(entry) { Sight::Shown } else { Sight::Hidden },
+        is_marked: warned(entry).is_some(),
         id: names("id").into_iter().next(),
         successors,
         merged_from: names("merged_from"),

@@ -30,6 +30,8 @@ pub struct Facts {
     pub maturity: Option<Maturity>,
     pub day: Option<Date>,
     pub sight: Sight,
+    /// It is trusted less than what stands here without a mark.
+    pub is_marked: bool,
     pub id: Option<String>,
     /// What replaced it, as it names it.
     pub successors: Vec<String>,
@@ -44,6 +46,7 @@ pub(super) struct Weighed {
     pub(super) maturity: Option<Maturity>,
     pub(super) day: Option<Date>,
     pub(super) sight: Sight,
+    pub(super) is_marked: bool,
 }
 
 pub(super) const WEIGHED_BYTES: usize = 16;
@@ -76,8 +79,8 @@ pub(super) fn unpack(packed: u32) -> Result<Option<Date>, Broken> {
 
 impl Weighed {
     pub(super) fn of(facts: &Facts) -> Self {
-        let Facts { utility, maturity, day, sight, .. } = *facts;
-        Self { utility, maturity, day, sight }
+        let Facts { utility, maturity, day, sight, is_marked, .. } = *facts;
+        Self { utility, maturity, day, sight, is_marked }
     }
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
@@ -86,7 +89,7 @@ impl Weighed {
         let maturity = MATURITIES.iter().position(|maturity| *maturity == self.maturity);
         out.push(u8::try_from(maturity.unwrap_or_default()).unwrap_or_default());
         out.push(self.sight as u8);
-        out.extend_from_slice(&[0; 2]);
+        out.extend_from_slice(&[u8::from(self.is_marked), 0]);
     }
 
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Broken> {
@@ -95,7 +98,8 @@ impl Weighed {
         let day = unpack(cursor.u32()?)?;
         let maturity = *MATURITIES.get(usize::from(cursor.u8()?)).ok_or(Broken)?;
         let sight = *Sight::ALL.get(usize::from(cursor.u8()?)).ok_or(Broken)?;
-        Ok(Self { utility, maturity, day, sight })
+        let is_marked = cursor.u8()? != 0;
+        Ok(Self { utility, maturity, day, sight, is_marked })
     }
 }
 

@@ -12,7 +12,7 @@ use super::source::{BLOCK_BYTES, Blocks, Broken, CHECK_BYTES, Source, check_of};
 
 const MAGIC: [u8; 8] = *b"ao-index";
 /// Changes with the layout, with the words and with what is read from an entry.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const SECTIONS: usize = 18;
 /// Magic, version, body length, section ends, the check values' own value, the header's own.
 const HEADER_BYTES: usize = 8 + 4 + 8 + SECTIONS * 8 + CHECK_BYTES + CHECK_BYTES;

@@ -124,8 +124,8 @@ impl Reader {
     }
 
     pub(super) fn weights(&self, entry: usize) -> Result<Facts, Broken> {
-        let Weighed { utility, maturity, day, sight } = self.weighed(entry)?;
-        Ok(Facts { utility, maturity, day, sight, ..Facts::default() })
+        let Weighed { utility, maturity, day, sight, is_marked } = self.weighed(entry)?;
+        Ok(Facts { utility, maturity, day, sight, is_marked, ..Facts::default() })
     }
 
     pub(super) fn facts(&self, entry: usize) -> Result<Facts, Broken> {

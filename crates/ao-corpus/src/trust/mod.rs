@@ -1,7 +1,8 @@
 //! How far a text is trusted, and what speaks of poison in it.
 //!
-//! Trust is computed, never taken at its word: what a file says of itself can only lower it. What is written to steer
-//! whoever reads it (see [`signs`]) waits for a person, whoever it seems to come from.
+//! Trust is computed, never taken at its word: a person's word, a commit of the repository, or nothing stand behind a
+//! text, and what a file says of itself can only lower it. What is written to steer whoever reads it (see [`signs`])
+//! waits for a person, whoever it seems to come from.
 
 mod acts;
 mod codes;
@@ -20,21 +21,26 @@ mod turned;
 mod view;
 mod vouches;
 
-use ao_contract::{Sign, Trust};
+use ao_contract::{CommittedTexts, Sign, Trust};
 use serde_json::Value;
 
 use crate::corpus::{Entry, Kind};
 use crate::document::Document;
 
+use crate::harvest::HASH as HARVEST_HASH;
+use crate::transcripts::HASH as TRANSCRIPT_HASH;
 pub use signs::signs;
 pub use vouches::{FOLDER as VOUCHED, Vouches, hash_of, path_of};
 
 /// The key of a header that says it.
 pub const TRUST: &str = "trust";
 /// How far a text must be trusted to be promoted, where nobody says.
-pub const PROMOTE_AT: Trust = Trust::Code;
-/// What an entry that does not say is worth: it stands here, so somebody who works here put it here.
+pub const PROMOTE_AT: Trust = Trust::Unverified;
+/// What an entry of knowledge that does not say is worth: nothing comes there without a mark but by a commit, or by the
+/// hand of somebody who may write there anything.
 pub const UNSAID: Trust = Trust::Code;
+/// The mark of what nothing stands behind.
+pub const MARK: Trust = Trust::Unverified;
 
 /// Fields that name where a text comes from; an address in one of them is anybody's.
 const SOURCES: [&str; 9] =
@@ -48,11 +54,17 @@ pub struct Told {
     /// What is trusted less is not promoted without a person.
     pub promote_at: Trust,
     pub vouches: Vouches,
+    /// Pending texts that are in a commit.
+    pub committed: CommittedTexts,
 }
 
 impl Default for Told {
     fn default() -> Self {
-        Self { promote_at: PROMOTE_AT, vouches: Vouches::default() }
+        Self {
+            promote_at: PROMOTE_AT,
+            vouches: Vouches::default(),
+            committed: CommittedTexts::default(),
+        }
     }
 }
 
@@ -64,40 +76,109 @@ pub struct Judged {
     pub why: Vec<String>,
     pub signs: Vec<Sign>,
     pub is_vouched: bool,
+    /// Where it was brought in from, if it was: then it waits for a person, however far it is trusted.
+    pub brought: Option<Brought>,
+}
+
+/// Where a pending text was brought in from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Brought {
+    Transcript,
+    Harvest,
+}
+
+impl Brought {
+    /// What the header of a pending text says. Who leaves it out says less for the text, and not more.
+    fn of(entry: &Entry) -> Option<Self> {
+        if entry.kind != Kind::Pending || ao_mutant::active("GRD-07/a-lesson-needs-nobody") {
+            return None;
+        }
+        let has = |key| entry.document.has(key);
+        if has(TRANSCRIPT_HASH) {
+            Some(Self::Transcript)
+        } else {
+            has(HARVEST_HASH).then_some(Self::Harvest)
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transcript => "a transcript",
+            Self::Harvest => "another repository",
+        }
+    }
 }
 
 impl Judged {
     /// Whether only a person's word can promote it.
     pub fn waits(&self, promote_at: Trust) -> bool {
-        !self.is_vouched && (!self.signs.is_empty() || self.trust < promote_at)
+        let is_held = !self.signs.is_empty() || self.brought.is_some();
+        is_held && !self.is_vouched || self.trust < promote_at
     }
 }
 
 /// Judges an entry: how far it is trusted, and what speaks of poison in it.
-pub fn judge(entry: &Entry, vouches: &Vouches) -> Judged {
-    let (trust, why, is_vouched) = weighed(entry, vouches);
-    Judged { trust, why, signs: signs(entry), is_vouched }
+pub fn judge(entry: &Entry, told: &Told) -> Judged {
+    let (trust, mut why, is_vouched) = weighed(entry, &told.vouches, Some(&told.committed));
+    let brought = Brought::of(entry);
+    if let Some(brought) = brought.filter(|_| !is_vouched) {
+        why.insert(0, format!("it comes from {}", brought.name()));
+    }
+    Judged { trust, why, signs: signs(entry), is_vouched, brought }
 }
 
 /// How far an entry is trusted, why, and whether that is a person's word.
-fn weighed(entry: &Entry, vouches: &Vouches) -> (Trust, Vec<String>, bool) {
-    let (mut trust, mut why) = said(&entry.document);
+fn weighed(
+    entry: &Entry,
+    vouches: &Vouches,
+    committed: Option<&CommittedTexts>,
+) -> (Trust, Vec<String>, bool) {
     let is_pending = entry.kind == Kind::Pending;
+    let (mut trust, mut why) = said(&entry.document);
     let vouch = vouches.of(entry).filter(|_| is_pending || trust == Trust::User);
     if let Some(vouch) = vouch {
-        trust = Trust::User;
-        why = vec![format!("a person vouched for it: {}", vouch.why)];
-    } else if trust == Trust::User {
-        trust = Trust::Code;
-        why.push("it says `user`, and nobody's word for it is here: it counts as `code`".into());
+        let how = match vouch.trust() {
+            Trust::User => "at a terminal",
+            _ => "through a script, which counts as `code`",
+        };
+        return (
+            vouch.trust(),
+            vec![format!("a person vouched for it {how}: {}", vouch.why)],
+            true,
+        );
     }
-    (trust, why, vouch.is_some())
+    if trust == Trust::User {
+        trust = Trust::Code;
+        why.push("it says `user`, and nobody's word for it is here: `code` at most".into());
+    }
+    if is_pending {
+        let (most, because) = behind(entry, committed);
+        trust = trust.min(most);
+        why.insert(0, because);
+    }
+    (trust, why, false)
+}
+
+/// What stands behind a pending text that nobody vouched for.
+fn behind(entry: &Entry, committed: Option<&CommittedTexts>) -> (Trust, String) {
+    let is_committed = committed
+        .is_some_and(|texts| texts.files.get(&entry.path) == Some(&hash_of(&entry.document)));
+    if is_committed || ao_mutant::active("GRD-07/unknown-is-code") {
+        return (
+            Trust::Code,
+            "it is in the newest commit of this repository, byte for byte".into(),
+        );
+    }
+    match committed.and_then(|texts| texts.unread.as_ref()) {
+        Some(why) => (MARK, format!("git cannot say whether it is in a commit: {why}")),
+        None => (MARK, "nobody vouched for it, and it is in no commit".into()),
+    }
 }
 
 /// For whoever shows an entry beside another: how far it is trusted, where its header says so or names a source that
 /// bears on it, and the source that lowers it.
 pub(crate) fn with_source(entry: &Entry, vouches: &Vouches) -> (Option<Trust>, Option<String>) {
-    let (trust, _, is_vouched) = weighed(entry, vouches);
+    let (trust, _, is_vouched) = weighed(entry, vouches, None);
     let document = &entry.document;
     let is_said = is_vouched || document.field(TRUST).is_some() || trust != UNSAID;
     let address = || SOURCES.iter().find_map(|key| first_address(document.get(key)?.as_ref()));
@@ -105,7 +186,7 @@ pub(crate) fn with_source(entry: &Entry, vouches: &Vouches) -> (Option<Trust>, O
     let source = match trust {
         Trust::Web => address(),
         Trust::Model => drafted().or_else(address),
-        Trust::Tool | Trust::Code | Trust::User => None,
+        Trust::Tool | Trust::Unverified | Trust::Code | Trust::User => None,
     };
     (is_said.then_some(trust), source)
 }
@@ -121,7 +202,7 @@ fn said(document: &Document) -> (Trust, Vec<String>) {
             let known = if is_known { "" } else { ", which counts as `model`" };
             why.push(format!("its header says `{}`{known}", ao_tree::shown(&word)));
         }
-        None => why.push("it stands in this repository and says nothing else".into()),
+        None => why.push("its header says nothing of it".into()),
     }
     let mut lower = |to: Trust, because: String| {
         if to < trust {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use ao_contract::{Extra, SchemaVersion, Vouch};
+use ao_contract::{Extra, Manner, SchemaVersion, Trust, Vouch};
 use ao_tree::Edit;
 
+use super::{MARK, TRUST};
 use crate::corpus::{Entry, Kind};
 use crate::document::Document;
 use crate::files::{File, Files};
@@ -39,10 +40,11 @@ pub fn path_of(hash: &str) -> String {
     format!("{FOLDER}/{hash}.json")
 }
 
-/// Whether a word is for the pending learning that an entry was promoted from.
-fn is_for_origin(vouch: &Vouch, entry: &Entry) -> bool {
+/// Whether a word is for this learning, or for the pending one that it was promoted from.
+fn is_for_learning(vouch: &Vouch, entry: &Entry) -> bool {
     let is_it = |from: std::borrow::Cow<'_, str>| vouch.path == *from;
-    entry.kind != Kind::Pending && entry.document.text("promoted_from").is_some_and(is_it)
+    let is_promoted = || entry.document.text("promoted_from").is_some_and(is_it);
+    entry.kind != Kind::Pending && (vouch.path == entry.path || is_promoted())
 }
 
 impl Vouches {
@@ -74,7 +76,7 @@ impl Vouches {
         if entry.kind == Kind::Pending {
             return self.0.get(&hash_of(&entry.document)).map(|kept| &kept.vouch);
         }
-        self.all().find(|vouch| is_for_origin(vouch, entry))
+        self.all().find(|vouch| is_for_learning(vouch, entry))
     }
 
     /// In the order of their hashes.
@@ -82,8 +84,13 @@ impl Vouches {
         self.0.values().map(|kept| &kept.vouch)
     }
 
-    /// The edit that gives a person's word for an entry as it stands.
-    pub fn give(&self, entry: &Entry, why: &str, at: &str) -> Result<Edit, serde_json::Error> {
+    /// The edits that give a person's word for an entry as it stands. A learning that has a mark loses it.
+    pub fn give(
+        &self,
+        entry: &Entry,
+        why: &str,
+        (at, given): (&str, Manner),
+    ) -> Result<Vec<Edit>, String> {
         let hash = hash_of(&entry.document);
         let path = path_of(&hash);
         let vouch = Vouch {
@@ -92,29 +99,51 @@ impl Vouches {
             path: entry.path.clone(),
             why: why.to_owned(),
             at: at.to_owned(),
+            given: Some(given.into()),
             extra: Extra::new(),
         };
-        let mut bytes = serde_json::to_vec_pretty(&vouch)?;
+        let mut bytes = serde_json::to_vec_pretty(&vouch).map_err(|error| error.to_string())?;
         bytes.push(b'\n');
         let reason = format!("a person vouched for {}", entry.path);
         let (group, sources) = (Group(&path), [entry.path.as_str()]);
-        Ok(match self.0.get(&hash) {
+        let mut edits = vec![match self.0.get(&hash) {
             Some(kept) => group.change(&path, (&kept.bytes, &bytes), &reason, &sources),
             None => group.add(&path, &bytes, &reason, &sources),
-        })
+        }];
+        if entry.kind != Kind::Pending {
+            edits.push(marked(entry, vouch.trust(), group, &reason)?);
+        }
+        Ok(edits)
     }
 
-    /// The edits that take back every word for an entry, also for what it said before, and before it was promoted.
-    pub fn take_back(&self, entry: &Entry) -> Vec<Edit> {
+    /// The edits that take back every word for an entry, also for what it said before, and before it was promoted. A
+    /// learning has the mark from then on: nothing stands behind it any more.
+    pub fn take_back(&self, entry: &Entry) -> Result<Vec<Edit>, String> {
         let hash = hash_of(&entry.document);
         let is_for = |Kept { vouch, .. }: &&Kept| {
-            vouch.hash == hash || vouch.path == entry.path || is_for_origin(vouch, entry)
+            vouch.hash == hash || vouch.path == entry.path || is_for_learning(vouch, entry)
         };
         let reason = format!("a person no longer vouches for {}", entry.path);
+        let own = path_of(&hash);
+        let group = Group(&own);
         let edit = |kept: &Kept| {
             let path = path_of(&kept.vouch.hash);
-            Group(&path).delete(&path, &kept.bytes, &reason, &[&entry.path])
+            group.delete(&path, &kept.bytes, &reason, &[&entry.path])
         };
-        self.0.values().filter(is_for).map(edit).collect()
+        let mut edits: Vec<Edit> = self.0.values().filter(is_for).map(edit).collect();
+        if entry.kind != Kind::Pending && !edits.is_empty() {
+            let most = super::of_header(&entry.document).unwrap_or(MARK).min(MARK);
+            edits.push(marked(entry, most, group, &reason)?);
+        }
+        Ok(edits)
     }
+}
+
+/// A learning whose header says this trust.
+fn marked(entry: &Entry, trust: Trust, group: Group<'_>, reason: &str) -> Result<Edit, String> {
+    let document = &entry.document;
+    let mut draft = document.draft();
+    draft.set(TRUST, trust.name());
+    let after = draft.finish().map_err(|error| error.to_string())?;
+    Ok(group.change(&entry.path, (document.bytes(), after.bytes()), reason, &[]))
 }

@@ -32,7 +32,7 @@ use super::tier::Tier;
 use super::{first, maps, scratch};
 
 /// The first argument of a process that is a holder.
-pub(super) const WORD: &str = "hold-cell";
+pub(crate) const WORD: &str = "hold-cell";
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// How much later than the engine the holder looks at the time.
 const LATE: Duration = Duration::from_secs(1);

@@ -50,7 +50,7 @@ pub use cells::{Around, Caught, Cells};
 pub use echo::FILLERS;
 pub use grant::{BadGrant, Grant};
 pub use hidden::Hidden;
-pub(crate) use holder::serve;
+pub(crate) use holder::{WORD as HOLDER, serve};
 pub use layer::{Layer, Missing};
 pub use order::{Begins, Cell, Limits, Outside};
 pub use paths::{PathRefusal, Place, admit};

@@ -6,6 +6,7 @@
 
 mod build;
 mod builtins;
+mod deciding;
 mod destructive;
 mod git;
 mod nesting;
@@ -206,7 +207,9 @@ impl<'a> Walk<'a> {
         let judged = if self.depth > NESTING_MAX {
             Err(doubt("shell", "programs start each other too deeply"))
         } else {
-            Call::new(words, stdin, before, directories).and_then(|call| self.dispatch(&call))
+            deciding::judge(words)
+                .and_then(|()| Call::new(words, stdin, before, directories))
+                .and_then(|call| self.dispatch(&call))
         };
         self.depth -= 1;
         judged

@@ -1,6 +1,7 @@
 //! Programs that only look.
 
 use super::builtins::condition;
+use super::deciding::VALUED;
 use super::options::Options;
 use super::words::{Call, is_listed};
 use super::{Judged, Walk, sed};
@@ -269,7 +270,7 @@ impl Walk<'_> {
 
     fn own(&mut self, call: &Call<'_>) -> Judged {
         call.all_known()?;
-        let words: Vec<_> = call.operands(&["-C", "--repo"]);
+        let words: Vec<_> = call.operands(&VALUED);
         let known: Vec<&str> = words.iter().filter_map(|word| word.known()).collect();
         match known.as_slice() {
             [first, ..] if OWN.contains(first) => self.reads(call),

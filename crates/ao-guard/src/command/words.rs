@@ -97,20 +97,7 @@ impl<'a> Call<'a> {
 
     /// The arguments that are no options. `valued` are the options whose value is the next word.
     pub(super) fn operands(&self, valued: &[&str]) -> Vec<&'a Word> {
-        let mut operands = Vec::new();
-        let (mut is_value, mut is_over) = (false, false);
-        for word in self.arguments {
-            if is_value {
-                is_value = false;
-            } else if is_over || !word.text.starts_with('-') || word.text == "-" {
-                operands.push(word);
-            } else if word.text == "--" {
-                is_over = true;
-            } else {
-                is_value = valued.contains(&word.text.as_str());
-            }
-        }
-        operands
+        operands(self.arguments, valued)
     }
 
     /// What it reads from standard input, if that is known: a here-document, or what `echo` says.
@@ -133,6 +120,23 @@ impl<'a> Call<'a> {
             Stdin::Inherited | Stdin::File(_) => None,
         }
     }
+}
+
+pub(super) fn operands<'a>(arguments: &'a [Word], valued: &[&str]) -> Vec<&'a Word> {
+    let mut operands = Vec::new();
+    let (mut is_value, mut is_over) = (false, false);
+    for word in arguments {
+        if is_value {
+            is_value = false;
+        } else if is_over || !word.text.starts_with('-') || word.text == "-" {
+            operands.push(word);
+        } else if word.text == "--" {
+            is_over = true;
+        } else {
+            is_value = valued.contains(&word.text.as_str());
+        }
+    }
+    operands
 }
 
 /// Whether a name stands in a list of names with spaces between.

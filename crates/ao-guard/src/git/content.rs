@@ -8,8 +8,10 @@ use std::time::Duration;
 use super::{Git, told};
 use crate::{Bounds, Input};
 
-const CONTENT: Bounds = Bounds { time: Duration::from_mins(2), output_bytes: 512 * 1024 * 1024 };
-const LIST: Bounds = Bounds { time: Duration::from_mins(1), output_bytes: 256 * 1024 * 1024 };
+pub(super) const CONTENT: Bounds =
+    Bounds { time: Duration::from_mins(2), output_bytes: 512 * 1024 * 1024 };
+pub(super) const LIST: Bounds =
+    Bounds { time: Duration::from_mins(1), output_bytes: 256 * 1024 * 1024 };
 /// A commit of another repository, which has no content here.
 const SUBMODULE: &[u8] = b"160000";
 
@@ -59,7 +61,10 @@ impl Git {
                 files.push((PathBuf::from(OsStr::from_bytes(path)), id.to_vec()));
             }
         }
-        self.contents(files)
+        let ids: Vec<Vec<u8>> = files.iter().map(|(_, id)| id.clone()).collect();
+        let contents = self.contents(&ids, CONTENT)?;
+        let staged = |((path, _), bytes)| Staged { path, bytes };
+        Ok(files.into_iter().zip(contents).map(staged).collect())
     }
 
     fn empty_tree(&self) -> Result<String, String> {
@@ -67,16 +72,17 @@ impl Git {
         Ok(String::from_utf8_lossy(&id).trim().to_owned())
     }
 
-    fn contents(&self, files: Vec<(PathBuf, Vec<u8>)>) -> Result<Vec<Staged>, String> {
-        let mut ids = Vec::new();
-        for (_, id) in &files {
-            ids.extend_from_slice(id);
-            ids.push(b'\n');
+    /// The bytes of these objects, in their order.
+    pub(super) fn contents(&self, ids: &[Vec<u8>], bounds: Bounds) -> Result<Vec<Vec<u8>>, String> {
+        let mut asked = Vec::new();
+        for id in ids {
+            asked.extend_from_slice(id);
+            asked.push(b'\n');
         }
-        let answer = self.answer(&["cat-file", "--batch"], Input::Bytes(ids), CONTENT)?;
+        let answer = self.answer(&["cat-file", "--batch"], Input::Bytes(asked), bounds)?;
         let mut rest = answer.as_slice();
-        let mut staged = Vec::new();
-        for (path, _) in files {
+        let mut contents = Vec::new();
+        for id in ids {
             // `ID blob SIZE`, the content, and a line break.
             let end = rest.iter().position(|byte| *byte == b'\n');
             let (head, after) = end.map(|end| rest.split_at(end + 1)).unwrap_or_default();
@@ -84,12 +90,13 @@ impl Git {
             let size = head.trim_end().rsplit_once("blob ").and_then(|(_, size)| size.parse().ok());
             let bytes = size.and_then(|size: usize| after.get(..size));
             let Some(bytes) = bytes else {
-                return Err(format!("it does not give the content of {}", path.display()));
+                let id = String::from_utf8_lossy(id);
+                return Err(format!("it does not give the content of the object {id}"));
             };
             rest = after.get(bytes.len() + 1..).unwrap_or_default();
-            staged.push(Staged { path, bytes: bytes.to_vec() });
+            contents.push(bytes.to_vec());
         }
-        Ok(staged)
+        Ok(contents)
     }
 
     /// The files of the work tree that are tracked, or could be: not the ignored ones.
@@ -133,7 +140,12 @@ impl Git {
         Ok((self.root.join(OsStr::from_bytes(folder)).join("hooks"), false))
     }
 
-    fn answer(&self, question: &[&str], input: Input, bounds: Bounds) -> Result<Vec<u8>, String> {
+    pub(super) fn answer(
+        &self,
+        question: &[&str],
+        input: Input,
+        bounds: Bounds,
+    ) -> Result<Vec<u8>, String> {
         match self.run_with(question, input, bounds)? {
             (0, answer, _) => Ok(answer),
             (code, _, complaint) => Err(told(code, &complaint)),

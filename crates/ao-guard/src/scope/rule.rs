@@ -39,6 +39,8 @@ pub enum Rule {
     Link,
     /// A secret would be read.
     Secret,
+    /// Only a person decides it.
+    Decision,
     /// Nobody can say what it would do.
     Doubt,
     /// A tool that is not known.
@@ -67,6 +69,7 @@ impl Rule {
             Self::Destructive => "destructive",
             Self::Link => "link",
             Self::Secret => "secret",
+            Self::Decision => "decision",
             Self::Doubt => "doubt",
             Self::Tool => "tool",
             Self::Payload => "payload",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ao_contract::{ChangeStatus, CloseLoop, Trust};
+use ao_contract::{ChangeStatus, CloseLoop, CommittedTexts, Trust};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::trust::{self, Vouches};
 use ao_corpus::{
@@ -35,6 +35,8 @@ pub struct Source {
     pub promote_after: Duration,
     /// How far it must be trusted.
     pub promote_at: Trust,
+    /// What of the pending texts is in a commit.
+    pub committed: CommittedTexts,
 }
 
 /// A corpus and all that a night judges it by.
@@ -155,6 +157,7 @@ impl Scene {
             trust: trust::Told {
                 promote_at: self.source.promote_at,
                 vouches: self.vouches.clone(),
+                committed: self.source.committed.clone(),
             },
         }
     }

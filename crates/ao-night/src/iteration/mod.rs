@@ -13,7 +13,7 @@ mod record;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use ao_contract::NightTranscripts;
+use ao_contract::{CommittedTexts, NightTranscripts};
 use ao_corpus::latest_day;
 use ao_corpus::transcripts::Memo;
 use ao_tree::{Disk, Door};
@@ -52,6 +52,8 @@ pub(crate) struct Work {
     pub(crate) offered: OnceLock<NightTranscripts>,
     /// What is to be remembered of the transcripts, once an iteration has ended.
     pub(crate) memo: Mutex<Option<Memo>>,
+    /// What of the pending texts is in a commit; asked when first needed.
+    pub(crate) committed: OnceLock<CommittedTexts>,
     /// What the first iteration found when it began.
     pub(crate) began: OnceLock<Began>,
     /// The run's own day; one for the whole run, also over midnight.
@@ -93,6 +95,7 @@ impl Work {
             baseline,
             offered,
             memo,
+            committed: OnceLock::new(),
             began,
             today: OnceLock::new(),
         }
@@ -108,6 +111,12 @@ impl Work {
             return self.clock.day();
         }
         *self.today.get_or_init(read)
+    }
+
+    /// What of the pending texts is in a commit: the same for the whole run.
+    pub(crate) fn committed(&self) -> &CommittedTexts {
+        let ask = || self.outside.committed(|| self.settings.commits.texts());
+        self.committed.get_or_init(ask)
     }
 
     /// Entries that are dated later make no others old.

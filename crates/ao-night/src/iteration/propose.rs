@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ao_contract::{ChangeStatus, RunStage};
+use ao_contract::{ChangeStatus, CommittedTexts, RunStage};
 use ao_corpus::defrag::{Asked, Parts, Plan, plan};
 use ao_corpus::fitness;
 use ao_corpus::harvest::{Source, SourceForm};
@@ -175,7 +175,11 @@ fn close(
         as_of: None,
         min_age: work.settings.promote_after,
         except: fixed.keys().cloned().collect(),
-        trust: trust::Told { promote_at: work.settings.promote_at, vouches },
+        trust: trust::Told {
+            promote_at: work.settings.promote_at,
+            vouches,
+            committed: committed(work, corpus),
+        },
     };
     let closing = if ingested.edits().is_empty() {
         close_loop(corpus, &logs, ledger, &settings)
@@ -183,6 +187,12 @@ fn close(
         close_loop(&corpus.after(ingested.edits()), &logs, ledger, &settings)
     };
     Ok(closing)
+}
+
+/// Nobody asks git for the sake of nothing.
+fn committed(work: &Work, corpus: &Corpus) -> CommittedTexts {
+    let is_pending = corpus.entries.iter().any(|entry| entry.kind == Kind::Pending);
+    if is_pending { work.committed().clone() } else { CommittedTexts::default() }
 }
 
 fn reduce(work: &Work, all: &Arc<Corpus>, prior: &[Edit], fixed: &Fixed) -> Result<Plan, Failed> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use ao_contract::Trust;
 use ao_corpus::Entry;
 
 /// Header fields whose value names where an entry was learned. One run or session that is named in
@@ -21,7 +20,6 @@ const SOURCES: [&str; 12] = [
     "promoted_from",
     "dedup_key",
 ];
-const TRUST: &str = "trust";
 
 /// The places that an entry comes from, and the names that it has or took over.
 #[derive(Debug, Clone, Default)]
@@ -61,11 +59,6 @@ impl Origin {
         self.places.extend(other.places);
         self.names.extend(other.names);
     }
-}
-
-/// Whether a model made it up from something else.
-pub(super) fn is_inferred(entry: &Entry) -> bool {
-    entry.document.text(TRUST).is_some_and(|word| Trust::of_word(&word) == Trust::Model)
 }
 
 fn folded(text: &str) -> String {

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use ao_contract::{Extra, MorningPacket, NotCounted, Support, SupportKind};
+use ao_contract::{Extra, MorningPacket, NotCounted, Support, SupportKind, Trust};
 use ao_corpus::duplicates::Features;
 use ao_corpus::search::Hit;
+use ao_corpus::trust::warned;
 use ao_corpus::{Entry, Kind, Tree, words};
 
 use super::copies::{features, is_quotation, is_short};
 use super::facts::Facts;
-use super::origin::{Origin, is_inferred};
+use super::origin::Origin;
 use super::own::{Own, is_seen, subject};
 use crate::place::{AGENTS, Place};
 use crate::plain::{LINE_CHARS_MAX, one_line, title};
@@ -99,8 +100,11 @@ impl Witnesses {
         if own.is_origin_of(&origin) {
             return Err("it comes from where the packet comes from".into());
         }
-        if is_inferred(entry) {
-            return Err("a model inferred it".into());
+        if let Some(trust) = warned(entry) {
+            return Err(match trust {
+                Trust::Model => "a model inferred it".into(),
+                trust => format!("it is trusted as `{trust}` alone"),
+            });
         }
         if is_short(&text) {
             return Err("it is too short to say anything of its own".into());

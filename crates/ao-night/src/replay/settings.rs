@@ -10,7 +10,7 @@ use ao_corpus::trust::PROMOTE_AT;
 use super::corpus::numbers;
 use crate::queue::QueueItem;
 use crate::settings::{Extent, Gate, LongHaul, Mode, Queue, Settings};
-use crate::{Template, Wish};
+use crate::{Commits, Template, Wish};
 
 /// As it is kept.
 pub(crate) fn told(settings: &Settings) -> NightSettings {
@@ -58,6 +58,7 @@ pub(super) fn settings(
         agents: place(source.place),
         form: source.drafts.clone().map_or(SourceForm::Corpus, SourceForm::Drafts),
         refused: source.refused.clone(),
+        is_own: source.own,
     };
     Ok(Settings {
         goal: told.goal.clone(),
@@ -79,6 +80,7 @@ pub(super) fn settings(
         transcripts: None,
         promote_after: Duration::from_millis(told.promote_after_ms),
         promote_at: told.trust_promote_at.unwrap_or(PROMOTE_AT),
+        commits: Commits::none(),
         mode: Mode::Real,
         // A night that is kept read everything.
         extent: Extent::Everything,
@@ -131,6 +133,7 @@ fn source_told(source: &Source, place: u32) -> NightSource {
             SourceForm::Drafts(folder) => Some(folder.clone()),
         },
         refused: source.refused.clone(),
+        own: source.is_own,
         place,
         extra: Extra::new(),
     }

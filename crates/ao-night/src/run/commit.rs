@@ -201,6 +201,7 @@ impl Run<'_> {
             edits: proposal.edits().to_vec(),
             undo_of: Vec::new(),
             by: None,
+            given: None,
             drop_folders: Vec::new(),
             grace: GRACE,
             max_store_bytes: settings.checkpoint_max_bytes.saturating_sub(self.stored_bytes),

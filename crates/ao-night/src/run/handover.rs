@@ -232,6 +232,7 @@ impl Run<'_> {
             edits: vec![edit],
             undo_of: Vec::new(),
             by: None,
+            given: None,
             drop_folders: Vec::new(),
             grace: Duration::ZERO,
             max_store_bytes: limit.saturating_sub(self.stored_bytes),

@@ -125,6 +125,7 @@ impl Run<'_> {
                 events: heard.events,
                 transcripts: heard.transcripts,
                 questions: heard.questions,
+                committed: heard.committed,
                 clock_set: heard.clock_set,
                 summary_hash: replay::hash(&bytes),
                 summary,

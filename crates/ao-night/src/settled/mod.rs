@@ -39,6 +39,8 @@ pub(crate) struct Key {
     repo_root: String,
     promote_after: String,
     promote_at: ao_contract::Trust,
+    /// What of the pending texts is in a commit is no matter of the files.
+    pending_tree: Option<String>,
     /// Of the transcripts that are read; `None` if none are.
     transcripts: Option<String>,
 }
@@ -53,6 +55,7 @@ impl Key {
             repo_root: root.to_str()?.to_owned(),
             promote_after: format_duration(settings.promote_after),
             promote_at: settings.promote_at,
+            pending_tree: settings.commits.pending_tree().ok().flatten(),
             transcripts: settings.transcripts.as_ref().map(|all| all.fingerprint(root)),
         })
     }
@@ -62,6 +65,7 @@ impl Key {
             && self.repo_root == settled.repo_root
             && self.promote_after == settled.promote_after
             && Some(self.promote_at) == settled.trust_promote_at
+            && self.pending_tree == settled.pending_tree
             && self.transcripts == settled.transcripts
     }
 }
@@ -174,6 +178,7 @@ impl Key {
             repo_root: self.repo_root,
             promote_after: self.promote_after,
             trust_promote_at: Some(self.promote_at),
+            pending_tree: self.pending_tree.clone(),
             transcripts: self.transcripts,
             run_id: run_id.to_owned(),
             looked_at: looked.at,

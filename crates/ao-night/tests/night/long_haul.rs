@@ -110,6 +110,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         promote_after: settings::PROMOTE_AFTER,
         transcripts: None,
         promote_at: ao_contract::Trust::Code,
+        commits: ao_night::Commits::new(None, root.clone()),
         mode: Mode::Real,
         extent: Extent::Everything,
         long_haul,

@@ -79,6 +79,7 @@ pub(crate) fn request(id: &str, edits: Vec<Edit>) -> Request {
         edits,
         undo_of: Vec::new(),
         by: None,
+        given: None,
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: MAX_STORE_BYTES,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{Exit, Harvest};
-use ao_corpus::harvest::{self, Harvesting, MIN_CONFIDENCE, Own, Settings, Source};
+use ao_corpus::harvest::{self, Harvesting, MIN_CONFIDENCE, Own, Settings, Source, SourceForm};
 use ao_corpus::{CLOSED, Corpus, Ledger};
 use ao_tree::{Edit, shown};
 
@@ -28,8 +28,9 @@ const LISTED_MAX: usize = 20;
     after_help = "Learnings, patterns and findings of other repositories become provisional learnings here, each with
 where it comes from. Never taken: this repository's own (under any path, link or worktree), test
 fixtures, what is hidden, experimental, an anti-pattern or dealt with, what looks like a secret, and
-what was taken before, and what has signs of poison. What is trusted less than `trust.promote_at`
-waits for a person in knowledge/pending/ (`ao trust`). `ao tree undo` takes it all back.
+what was taken before, and what has signs of poison. It waits for a person in knowledge/pending/
+(`ao trust`), but for what is learned in the repositories that your own configuration names in
+`trust.sources` and is trusted as far as `trust.promote_at`. `ao tree undo` takes it all back.
 
 Examples:
   ao --dry-run harvest --from ../other
@@ -106,6 +107,21 @@ fn plan(
 
 /// What was named on the command line must be there; what the configuration names may be missing.
 fn sources(repo: &Repo, arguments: &Arguments, printer: &Printer) -> Result<Vec<Source>, Failure> {
+    owned(repo, named(repo, arguments, printer)?)
+}
+
+/// Those that the user named as their own, by where they are; nothing that a path leads to by a link is taken for it.
+fn owned(repo: &Repo, mut sources: Vec<Source>) -> Result<Vec<Source>, Failure> {
+    let own = config::own_sources(&repo.root)?;
+    let own: Vec<PathBuf> = own.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    for source in sources.iter_mut().filter(|source| source.form == SourceForm::Corpus) {
+        let repository = source.agents.parent().and_then(|above| above.canonicalize().ok());
+        source.is_own = repository.is_some_and(|repository| own.contains(&repository));
+    }
+    Ok(sources)
+}
+
+fn named(repo: &Repo, arguments: &Arguments, printer: &Printer) -> Result<Vec<Source>, Failure> {
     let own = Own::of(&repo.root);
     let mut found = Vec::new();
     for folder in &arguments.from {
@@ -155,7 +171,7 @@ pub(crate) fn configured(repo: &Repo, printer: &Printer) -> Result<Vec<Source>, 
         }
     }
     found.extend(curator::settings::drafts(repo, printer)?);
-    Ok(found)
+    owned(repo, found)
 }
 
 /// A place as the configuration writes it: from the repository, or from home.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ao_contract::{Author, ChangeStatus, Exit};
+use ao_contract::{Author, ChangeStatus, Exit, Manner};
 use ao_corpus::Ledger;
 use ao_tree::{Disk, Door, Edit, Outcome, Preview, Request};
 use serde_json::Value;
@@ -28,6 +28,10 @@ pub(crate) trait Proposal {
     fn edits(&self) -> &[Edit];
     /// Who decided it, where that was a person.
     fn by(&self) -> Option<Author> {
+        None
+    }
+    /// How that person gave their word.
+    fn given(&self) -> Option<Manner> {
         None
     }
     /// What is left out next time if the door refuses this edit: the file, and what it was made of.
@@ -80,6 +84,7 @@ pub(crate) fn admit<P: Proposal>(
     let done = writer.door.apply(Request {
         edits: proposal.edits().to_vec(),
         by: proposal.by(),
+        given: proposal.given(),
         ..request
     })?;
     let expired = outcome::expire(&writer, limits, printer);

@@ -33,7 +33,7 @@ const SHOWN_MAX: usize = 1000;
   ao search flaky tests --as-of 20260415T020000Z-iter-1
 
 Words are compared by their stems; a title counts more than a body, and words that stand together
-count more when they are found together. Utility, maturity and freshness move a score by a few
+count more when they are found together. Utility, maturity, freshness and trust move a score by a few
 percent at most; --explain shows every amount. What was superseded or promoted is not shown.
 
 As of an earlier state, what ao changed since is read from the undo store. What people changed since
@@ -170,6 +170,7 @@ fn as_json(one: &Shown) -> Value {
                 "utility": amounts.utility,
                 "maturity": amounts.maturity,
                 "freshness": amounts.freshness,
+                "trust": amounts.trust,
             },
             "factor": amounts.factor(),
             "score": explanation.score,
@@ -233,11 +234,12 @@ fn write_explanation(text: &mut String, explanation: &Explanation) {
     let _ = writeln!(text, "      {:9.4}  relevance", explanation.relevance);
     let _ = writeln!(
         text,
-        "      × {:.4}   1 {:+.4} utility {:+.4} maturity {:+.4} freshness",
+        "      × {:.4}   1 {:+.4} utility {:+.4} maturity {:+.4} freshness {:+.4} trust",
         amounts.factor(),
         amounts.utility,
         amounts.maturity,
-        amounts.freshness
+        amounts.freshness,
+        amounts.trust
     );
     let _ = writeln!(text, "      {:9.4}  score", explanation.score);
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Author, Change, ChangeOp, Exit, Record, Sign, Trust};
-use ao_corpus::trust::{self, Judged, Vouches, judge};
+use ao_contract::{Author, Change, ChangeOp, Exit, Manner, Record, Sign};
+use ao_corpus::trust::{self, Judged, MARK, Vouches, judge};
 use ao_corpus::{CLOSED, Corpus, Entry, Kind};
+use ao_guard::{Decision, Git, Keeper};
+use ao_night::Commits;
 use ao_tree::{Edit, shown};
 use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
@@ -16,6 +18,7 @@ use super::tree::apply::CommitArguments;
 use crate::cli::Global;
 use crate::config;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::{DOUBT, FAINT, GOOD, Printer, STRONG, paint};
 use crate::repo::{AGENTS, Repo};
 
@@ -28,13 +31,17 @@ const COMMITS_MAX: usize = 1_000;
 /// Show how far texts are trusted, what waits for a person, and vouch for one
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Trust is user, code, tool, web or model. What a file says of itself can only lower it. A pending learning that is
-trusted less than `trust.promote_at` (default code), or that has signs of poison, is not promoted by any
-night: it waits for a person. Who has read it vouches for exactly this text; a text that changes afterwards is
-no longer vouched for. `ao tree undo` takes a word back, too. A text that a night promoted meanwhile stays
-promoted when the word is taken back, and is no longer `user`; the answer says how to take back the promotion.
+    after_help = "Trust is user, code, unverified, tool, web or model. It is `user` by a word that is given at a terminal, `code` by a
+word that a script gives or by a commit that has the very text, else `unverified` at most; what a file says of itself
+can only lower it. A pending learning that is trusted less than `trust.promote_at` (default unverified), that has signs
+of poison, or that comes from a transcript or from another repository, is not promoted by any night: it waits for a
+person. What is promoted as `unverified` says so wherever it is shown, until somebody vouches for it. A word is for
+exactly this text; a text that changes afterwards is no longer vouched for. `ao tree undo` takes a word back, too. A
+text that a night promoted meanwhile stays promoted when the word is taken back, and is `unverified` from then on.
 
-Exit codes: 0 shown or done, 2 there is no such entry, or it is not one that can be vouched for.
+--vouch and --withdraw are for a person: they are refused in a cell and under a coding agent.
+
+Exit codes: 0 shown or done, 2 there is no such entry, or it is not one that can be vouched for, 5 no person called.
 
 Examples:
   ao trust                                               what waits, and why
@@ -47,7 +54,7 @@ pub(crate) struct Arguments {
     /// A path, or a file's name with or without its ending
     #[arg(value_name = "PATH")]
     path: Option<String>,
-    /// Vouch for a pending learning, exactly as it stands
+    /// Vouch for what waits, or was promoted with a mark, exactly as it stands
     #[arg(long, requires = "path", requires = "why", conflicts_with = "withdraw")]
     vouch: bool,
     /// Why, for whoever asks later
@@ -78,7 +85,16 @@ pub(crate) fn run(
 /// What trust needs to know in this repository.
 pub(crate) fn told(repo: &Repo) -> Result<trust::Told, Failure> {
     let vouches = Vouches::read(&repo.agents()).map_err(|error| unreadable(&error))?;
-    Ok(trust::Told { promote_at: config::promote_at(&repo.root)?, vouches })
+    let committed = commits(repo).texts();
+    Ok(trust::Told { promote_at: config::promote_at(&repo.root)?, vouches, committed })
+}
+
+/// The commits of this repository, as git tells them.
+pub(crate) fn commits(repo: &Repo) -> Commits {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = ao_guard::find_program("git", &path, &repo.root).ok();
+    let git = program.map(|git| Git::new(Keeper::this_binary(), git, repo.root.clone()));
+    Commits::new(git, repo.root.clone())
 }
 
 fn read(repo: &Repo) -> Result<Corpus, Failure> {
@@ -91,7 +107,7 @@ fn list(repo: &Repo, printer: &Printer) -> Result<Exit, Failure> {
     let corpus = read(repo)?;
     let pending = corpus.entries.iter().filter(|entry| entry.kind == Kind::Pending);
     let judged: Vec<(&Entry, Judged)> =
-        pending.map(|entry| (entry.as_ref(), judge(entry, &told.vouches))).collect();
+        pending.map(|entry| (entry.as_ref(), judge(entry, &told))).collect();
     let waiting: Vec<&(&Entry, Judged)> =
         judged.iter().filter(|(_, judged)| judged.waits(told.promote_at)).collect();
     let mut text = String::new();
@@ -127,16 +143,17 @@ fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
     let told = told(repo)?;
     let corpus = read(repo)?;
     let entry = find(&corpus, path)?;
-    let judged = judge(entry, &told.vouches);
+    let judged = judge(entry, &told);
     let waits = entry.kind == Kind::Pending && judged.waits(told.promote_at);
     let mut text = String::new();
     write_one(&mut text, entry, &judged);
     if waits {
-        let _ = if judged.signs.is_empty() {
-            writeln!(text, "It waits for a person: {} is needed.", told.promote_at)
-        } else {
-            writeln!(text, "It waits for a person: it has signs of poison.")
+        let why = match judged.brought {
+            _ if !judged.signs.is_empty() => "it has signs of poison".to_owned(),
+            Some(brought) => format!("it comes from {}", brought.name()),
+            None => format!("{} is needed", told.promote_at),
         };
+        let _ = writeln!(text, "It waits for a person: {why}.");
     }
     let mut fields = fields(entry, &judged);
     fields["waits"] = waits.into();
@@ -148,8 +165,9 @@ fn one(repo: &Repo, path: &str, printer: &Printer) -> Result<Exit, Failure> {
 /// A word that is given or taken back.
 struct Word {
     edits: Vec<Edit>,
-    /// The learning that the text is by now, and how far it is trusted without the word.
-    learning: Option<(String, Trust)>,
+    given: Manner,
+    /// The learning that the text is by now, which loses its word.
+    learning: Option<String>,
 }
 
 impl Proposal for Word {
@@ -159,6 +177,10 @@ impl Proposal for Word {
 
     fn by(&self) -> Option<Author> {
         Some(Author::Person)
+    }
+
+    fn given(&self) -> Option<Manner> {
+        Some(self.given)
     }
 
     fn hold_back(&mut self, held: &Fixed) {
@@ -176,27 +198,31 @@ fn change(
         Some(why) => Some(reason(why)?),
         None => None,
     };
+    let decision = if why.is_some() { Decision::Vouch } else { Decision::WithdrawVouch };
+    // Nobody's word is given by a dry run, and nothing of it is kept.
+    let given =
+        if global.dry_run { Manner::Script } else { person::decides(decision, &repo.root)? };
     let what = if why.is_some() { "vouch for a text" } else { "withdraw a vouch" };
     let done = proposal::admit(repo, what, &arguments.commit, (global, printer), |now, fixed| {
         let vouches = Vouches::read(&repo.agents()).map_err(|error| unreadable(&error))?;
         let corpus = read(repo)?;
         let entry = find(&corpus, path)?;
         let edits = match &why {
-            Some(why) => vec![given(&vouches, entry, why, &now.rfc3339())?],
+            Some(why) => word(&vouches, entry, why, (&now.rfc3339(), given))?,
             None => taken_back(&vouches, entry)?,
         };
         let edits = edits.into_iter().filter(|edit| !fixed.contains_key(&edit.path)).collect();
-        let learning = (entry.kind != Kind::Pending)
-            .then(|| (entry.path.clone(), judge(entry, &Vouches::default()).trust));
-        Ok(Word { edits, learning })
+        let is_promoted = why.is_none() && entry.kind != Kind::Pending;
+        let learning = is_promoted.then(|| entry.path.clone());
+        Ok(Word { edits, given, learning })
     })?;
     let mut fields =
         json!({ "path": path, "status": done.status, "id": done.id, "commit": done.commit });
     let mut left = String::new();
-    if let Some((learning, trust)) = &done.proposal.learning {
+    if let Some(learning) = &done.proposal.learning {
         let commit = promoted_in(repo, learning)?;
-        fields["promoted"] = json!({ "path": learning, "trust": trust, "in": commit });
-        left = still_promoted(learning, *trust, commit.as_deref());
+        fields["promoted"] = json!({ "path": learning, "trust": MARK, "in": commit });
+        left = still_promoted(learning, commit.as_deref());
     }
     let text = match (global.dry_run, why.is_some()) {
         (true, _) => String::new(),
@@ -210,14 +236,12 @@ fn change(
 }
 
 /// What taking back a word does not take back.
-fn still_promoted(learning: &str, trust: Trust, commit: Option<&str>) -> String {
-    let how = match commit {
-        Some(commit) => format!("`ao tree undo {} --only` takes that back", shown(commit)),
-        None => "no commit that is kept promoted it, so edit or delete the file".to_owned(),
-    };
+fn still_promoted(learning: &str, commit: Option<&str>) -> String {
+    let commit = commit.map(|commit| format!(" (commit {} promoted it)", shown(commit)));
     format!(
-        "{} stays promoted and counts as `{trust}` without your word; {how}.\n",
-        shown(learning)
+        "{} stays promoted{} and counts as `{MARK}` without your word; delete it, if it is no knowledge.\n",
+        shown(learning),
+        commit.unwrap_or_default()
     )
 }
 
@@ -244,17 +268,29 @@ fn reason(why: &str) -> Result<String, Failure> {
     Ok(why)
 }
 
-fn given(vouches: &Vouches, entry: &Entry, why: &str, at: &str) -> Result<Edit, Failure> {
-    if entry.kind != Kind::Pending {
-        let message = format!("{} is no pending learning", shown(&entry.path));
-        return Err(Failure::usage(message)
-            .hint("a word is for what waits in knowledge/pending/; `ao trust` lists it"));
+fn word(
+    vouches: &Vouches,
+    entry: &Entry,
+    why: &str,
+    (at, given): (&str, Manner),
+) -> Result<Vec<Edit>, Failure> {
+    if entry.kind != Kind::Pending && trust::warned(entry).is_none() {
+        let message = format!("{} neither waits nor has a mark", shown(&entry.path));
+        return Err(Failure::usage(message).hint(
+            "a word is for what waits in knowledge/pending/, which `ao trust` lists, and for what was promoted \
+             with less than `code`",
+        ));
     }
-    vouches.give(entry, why, at).map_err(|error| super::flywheel::unwritable(&error))
+    vouches.give(entry, why, (at, given)).map_err(|why| unchangeable(entry, &why))
+}
+
+fn unchangeable(entry: &Entry, why: &str) -> Failure {
+    Failure::new(Exit::Failed, format!("{} cannot be changed: {why}", shown(&entry.path)))
+        .hint("nothing was changed; put its header right, then run the command again")
 }
 
 fn taken_back(vouches: &Vouches, entry: &Entry) -> Result<Vec<Edit>, Failure> {
-    let edits = vouches.take_back(entry);
+    let edits = vouches.take_back(entry).map_err(|why| unchangeable(entry, &why))?;
     if edits.is_empty() {
         let message = format!("nobody vouched for {}", shown(&entry.path));
         return Err(Failure::usage(message).hint("`ao --json trust` lists what is vouched for"));

@@ -39,8 +39,16 @@ pub(crate) fn unfit_epsilon(value: f64) -> Option<&'static str> {
 /// The values of a layer that cannot be used.
 pub(super) fn unusable(config: &Config) -> Vec<UnfitValue> {
     let mut found = dream(config);
-    found.extend(runners(config).chain(guard(config)).chain(notify(config)));
+    found.extend(runners(config).chain(guard(config)).chain(notify(config)).chain(trust(config)));
     found
+}
+
+/// What a relative path means depends on the repository that a command is run in.
+fn trust(config: &Config) -> Option<UnfitValue> {
+    let is_whole = |path: &str| path.starts_with('/') || path == "~" || path.starts_with("~/");
+    let is_relative = |paths: &Vec<String>| paths.iter().any(|path| !is_whole(path));
+    let is_unfit = config.trust.sources.as_ref().is_some_and(is_relative);
+    is_unfit.then(|| UnfitValue::new(&["trust", "sources"], "must be absolute, or begin with ~/"))
 }
 
 fn dream(config: &Config) -> Vec<UnfitValue> {

@@ -55,6 +55,7 @@ pub(super) fn of(layers: &[ConfigLayer], home: Option<&Path>) -> Vec<ConfigWarni
         warnings.extend(unknown(layer, &known));
         warnings.extend(fixed(layer, home));
         warnings.extend(named_by_the_repository(layer));
+        warnings.extend(trusted_by_the_repository(layer));
     }
     warnings.sort_by_key(|one| {
         let at = layers.iter().position(|layer| layer.file == one.file);
@@ -193,6 +194,15 @@ fn named_by_the_repository(layer: &ConfigLayer) -> Option<ConfigWarning> {
     let is_named = is_other && layer.whose == Whose::Repository;
     let place = layer.keys.iter().find(|place| place.path == ["rpi", "bd_command"])?;
     let why = "a repository does not say which program is started; say it in your own ~/.agentops/config.yaml";
+    is_named.then(|| warning(layer, place, None, why.to_owned()))
+}
+
+/// Sources that a repository would have trusted.
+fn trusted_by_the_repository(layer: &ConfigLayer) -> Option<ConfigWarning> {
+    let is_named = layer.whose == Whose::Repository && layer.config.trust.sources.is_some();
+    let place = layer.keys.iter().find(|place| place.path == ["trust", "sources"])?;
+    let why =
+        "a repository does not say whose word counts; say it in your own ~/.agentops/config.yaml";
     is_named.then(|| warning(layer, place, None, why.to_owned()))
 }
 

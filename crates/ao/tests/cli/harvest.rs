@@ -67,7 +67,14 @@ fn learning(text: &str) -> String {
     )
 }
 
+/// From a repository of the same person: its home is the repository here, so the file is their own.
 fn harvest(repo: &TestRepo, from: &Path) -> Ran {
+    let config = repo.root().join(".agentops/config.yaml");
+    if !config.exists() {
+        fs::create_dir_all(config.parent().unwrap()).unwrap();
+        let sources = format!("trust:\n  sources: [{:?}]\n", from.display().to_string());
+        fs::write(&config, sources).unwrap();
+    }
     repo.run(&["--json", "harvest", "--grace", "0s", "--from", from.to_str().unwrap()])
 }
 

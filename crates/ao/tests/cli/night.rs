@@ -120,7 +120,7 @@ impl Night {
             .write(&path, &learning(50 + number).replacen("date: 2026-03", "date: 2026-02", 1));
     }
 
-    /// Another repository to take entries from: `entry` gives path and text.
+    /// Another repository of the same person to take entries from: `entry` gives path and text.
     pub(crate) fn harvest_from(&self, count: usize, entry: impl Fn(usize) -> (String, String)) {
         let other = self.aside.path().join("other");
         for number in 0..count {
@@ -129,7 +129,11 @@ impl Night {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        self.configure(&format!("dream:\n  harvest_from: [{:?}]\n", other.display().to_string()));
+        // Its home is the repository, so this is the person's own file.
+        let other = other.display().to_string();
+        self.configure(&format!(
+            "dream:\n  harvest_from: [{other:?}]\ntrust:\n  sources: [{other:?}]\n"
+        ));
     }
 
     /// So many rounds of learnings to take in, none of which moves the fitness much.

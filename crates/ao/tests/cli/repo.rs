@@ -139,9 +139,29 @@ impl TestRepo {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ao"));
-        command.env_clear().env("HOME", self.root()).arg("-C").arg(self.root()).args(arguments);
+        command.env_clear().env("HOME", self.root());
+        // Whoever runs the tests may be an agent.
+        command.env("AO_TEST_ANCESTORS", "").arg("-C").arg(self.root()).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// As [`TestRepo::run`], at a terminal: both streams come as one.
+    pub(crate) fn typed(&self, arguments: &[&str]) -> Ran {
+        self.typed_with(arguments, &[])
+    }
+
+    /// The same, with these variables.
+    pub(crate) fn typed_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut python = Command::new("python3");
+        let spawn =
+            "import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+        python.env_clear().env("HOME", self.root()).env("AO_TEST_ANCESTORS", "");
+        python.env("PATH", "/usr/bin:/bin").args(["-c", spawn, env!("CARGO_BIN_EXE_ao"), "-C"]);
+        python.arg(self.root()).args(arguments).envs(variables.iter().copied());
+        let mut ran = Ran::of(python.stdin(Stdio::null()).output().unwrap());
+        ran.stdout = ran.stdout.replace("\r\n", "\n");
+        ran
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
@@ -221,7 +241,8 @@ pub(crate) fn in_shell(repo: &TestRepo, command: &str) -> Ran {
     let bin = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ao"), bin.path().join("ao")).unwrap();
     let mut shell = Command::new("sh");
-    shell.env_clear().env("HOME", repo.root()).current_dir(repo.root());
+    shell.env_clear().env("HOME", repo.root()).env("AO_TEST_ANCESTORS", "");
+    shell.current_dir(repo.root());
     shell.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.path().display()));
     Ran::of(shell.args(["-c", command]).stdin(Stdio::null()).output().unwrap())
 }

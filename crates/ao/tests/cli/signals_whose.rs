@@ -143,7 +143,7 @@ fn what_takes_the_place_of_anothers_session_is_read() {
     fs::write(&path, own).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().ino(), before);
     sessions.spend(&[]);
-    assert_eq!(sessions.promoted().len(), 1);
+    assert_eq!(sessions.pending().len(), 1);
 }
 
 /// `/a-b` and `/a/b` have one name among the projects: a note there is somebody's, and nobody knows whose.

@@ -28,7 +28,7 @@ fn trust(repo: &TestRepo, path: &str) -> Value {
 }
 
 fn vouch(repo: &TestRepo, path: &str) -> Ran {
-    repo.run(&["--json", "trust", path, "--vouch", "--why", "I read it", "--grace", "0s"])
+    repo.typed(&["--json", "trust", path, "--vouch", "--why", "I read it", "--grace", "0s"])
 }
 
 /// The text of the learning that a pending file became.
@@ -47,9 +47,10 @@ fn promoted(night: &Night, path: &str) -> String {
 fn what_a_file_says_of_itself_only_lowers_it() {
     let repo = TestRepo::new();
     for (number, (line, expected)) in [
-        ("x: 1", "code"),
-        ("trust: user", "code"),
-        ("trust: code", "code"),
+        ("x: 1", "unverified"),
+        ("trust: user", "unverified"),
+        ("trust: code", "unverified"),
+        ("trust: Unverified", "unverified"),
         ("trust: Tool", "tool"),
         ("trust: web", "web"),
         ("trust: model", "model"),
@@ -59,7 +60,7 @@ fn what_a_file_says_of_itself_only_lowers_it() {
         ("trust: 1", "model"),
         ("source: https://example.org/post", "web"),
         ("evidence:\n  - see http://example.org", "web"),
-        ("source: s-1", "code"),
+        ("source: s-1", "unverified"),
         ("trust: user\ndrafted_by: ollama/small", "model"),
         ("trust: tool\nsource_url: https://example.org", "web"),
         ("trust: model\nsource_url: https://example.org", "model"),
@@ -71,7 +72,7 @@ fn what_a_file_says_of_itself_only_lowers_it() {
         repo.write(&path, &with_header(line, number));
         let told = trust(&repo, &path);
         assert_eq!(told["trust"], expected, "{line}: {told:#}");
-        assert_eq!(told["waits"], expected != "code", "{line}: {told:#}");
+        assert_eq!(told["waits"], expected != "unverified", "{line}: {told:#}");
         assert!(!told["why"].as_array().unwrap().is_empty(), "{told:#}");
     }
 }
@@ -160,17 +161,18 @@ fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
         fs::read_dir(night.repo.agents().join("knowledge/vouched")).is_ok_and(|d| d.count() == 0)
     );
     let told = trust(&night.repo, learning);
-    assert_eq!((&told["trust"], &told["vouched"]), (&"code".into(), &false.into()));
-    assert_eq!(night.repo.read(learning), text, "it stays promoted");
+    assert_eq!((&told["trust"], &told["vouched"]), (&"unverified".into(), &false.into()));
+    let marked = text.replacen("\ntrust: user\n", "\ntrust: unverified\n", 1);
+    assert_eq!(night.repo.read(learning), marked, "it stays promoted");
     assert_eq!(done["promoted"]["path"], learning);
-    assert_eq!(done["promoted"]["trust"], "code");
+    assert_eq!(done["promoted"]["trust"], "unverified");
     // The second time there is nothing to take back.
     night.repo.run(&["trust", learning, "--withdraw"]).expect(2);
-    // What it says can be done, can be done.
-    let commit = done["promoted"]["in"].as_str().unwrap();
-    night.repo.run(&["tree", "undo", commit, "--only"]).expect(0);
-    assert!(night.repo.exists(PATH) && !night.repo.exists(learning));
-    assert_eq!(trust(&night.repo, NAME)["waits"], true);
+    // What it says can be done, can be done: nobody brings it back.
+    assert!(done["promoted"]["in"].is_string(), "{done:#}");
+    fs::remove_file(night.repo.agents().join(learning)).unwrap();
+    night.run(&["--full"]).expect(0);
+    assert!(!night.repo.exists(learning));
 }
 
 #[test]
@@ -178,9 +180,8 @@ fn whoever_takes_back_a_word_is_told_what_stays() {
     let (night, learning) = vouched_and_promoted();
     let text =
         night.repo.run(&["trust", &learning, "--withdraw", "--grace", "0s"]).expect(0).stdout;
-    let said =
-        format!("{learning} stays promoted and counts as `code` without your word; `ao tree undo ");
-    assert!(text.contains(&said) && text.contains(" --only` takes that back"), "{text}");
+    let said = format!("{learning} stays promoted (commit ");
+    assert!(text.contains(&said) && text.contains("counts as `unverified` without"), "{text}");
 }
 
 #[test]
@@ -247,12 +248,15 @@ fn a_repository_can_ask_for_more_trust_and_not_for_less() {
     assert_eq!(promoted(&at("0.5"), "", ""), Some(2));
     assert_eq!(promoted("", &at("model"), ""), Some(1), "the repository let itself in");
     assert_eq!(promoted(&at("tool"), &at("user"), ""), Some(0));
-    assert_eq!(promoted(&at("model"), &at("0.8"), ""), Some(1));
+    assert_eq!(promoted(&at("model"), &at("0.8"), ""), Some(0));
+    assert_eq!(promoted(&at("model"), &at("unverified"), ""), Some(1));
+    assert_eq!(promoted(&at("code"), "", ""), Some(0));
     assert_eq!(promoted("", "", "tool"), Some(2));
-    assert_eq!(promoted("", &at("code"), "tool"), Some(1));
+    assert_eq!(promoted("", &at("code"), "tool"), Some(0));
     // A variable is text, and says what a file may say.
     assert_eq!(promoted("", "", "0.5"), Some(2));
-    assert_eq!(promoted("", "", " 0.8 "), Some(1));
+    assert_eq!(promoted("", "", " 0.8 "), Some(0));
+    assert_eq!(promoted("", "", " 0.7 "), Some(1));
     assert_eq!(promoted("", "", "1"), Some(0));
     assert_eq!(promoted("", "", "1.1"), None);
     assert_eq!(promoted("", "", "-0.1"), None);
@@ -272,6 +276,9 @@ fn a_merge_has_the_lowest_trust_of_its_sources() {
         ("trust: user", "trust: user", Some("user")),
         ("trust: code", "trust: web", Some("web")),
         ("trust: tool", "y: 1", Some("tool")),
+        ("x: 1", "trust: unverified", Some("unverified")),
+        ("trust: unverified", "trust: user", Some("unverified")),
+        ("trust: unverified", "trust: tool", Some("tool")),
         ("x: 1", "trust: model-inference", Some("model")),
         ("trust: web", "trust: odd", Some("model")),
         // An address says it as well as a word.

@@ -377,6 +377,7 @@ fn request(id: &str, why: &str, edits: Vec<ao_tree::Edit>) -> Request {
         edits,
         undo_of: Vec::new(),
         by: None,
+        given: None,
         drop_folders: Vec::new(),
         grace: Duration::ZERO,
         max_store_bytes: u64::MAX,

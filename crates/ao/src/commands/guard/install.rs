@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::{ChangeOp, Exit};
 use ao_guard::host::{self, Edited};
-use ao_guard::{Harness, Owned};
+use ao_guard::{Decision, Harness, Owned};
 use ao_tree::FileDiff;
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use super::hook::{Asked, Host};
 use crate::cli::Global;
 use crate::commands::agreed::agreed;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::{self, Printer, Stream};
 use crate::repo::Repo;
 
@@ -75,7 +76,13 @@ pub(crate) fn install(
     let command = command(arguments, &root)?;
     let settings = Settings::read(&root, harness)?;
     let edited = host::install(settings.text.as_deref(), harness, &command);
-    let change = Change { name: "guard install", settings, edited, yes: arguments.yes };
+    let change = Change {
+        name: "guard install",
+        decision: Decision::InstallHook,
+        settings,
+        edited,
+        yes: arguments.yes,
+    };
     let exit = change.make(&root, global, printer)?;
     if harness == Harness::Codex && !global.json {
         printer.note(
@@ -100,7 +107,13 @@ pub(crate) fn uninstall(
         Some(text) => host::uninstall(text, harness),
         None => Ok(Edited::Unchanged),
     };
-    let change = Change { name: "guard uninstall", settings, edited, yes: arguments.yes };
+    let change = Change {
+        name: "guard uninstall",
+        decision: Decision::UninstallHook,
+        settings,
+        edited,
+        yes: arguments.yes,
+    };
     change.make(&root, global, printer)
 }
 
@@ -193,6 +206,7 @@ fn unfit(file: &str, why: &dyn std::fmt::Display) -> Failure {
 
 struct Change {
     name: &'static str,
+    decision: Decision,
     settings: Settings,
     edited: Result<Edited, String>,
     yes: bool,
@@ -200,7 +214,7 @@ struct Change {
 
 impl Change {
     fn make(self, root: &Path, global: &Global, printer: &Printer) -> Result<Exit, Failure> {
-        let Self { name, settings, edited, yes } = self;
+        let Self { name, decision, settings, edited, yes } = self;
         let edited = edited.map_err(|why| unfit(settings.file, &why))?;
         let after = match &edited {
             Edited::Unchanged => {
@@ -217,6 +231,9 @@ impl Change {
             _ => ChangeOp::Change,
         };
         let before = settings.text.clone().map(String::into_bytes);
+        if !global.dry_run {
+            person::decides(decision, root)?;
+        }
         let diff = FileDiff { path: settings.file.into(), op, before, after }.unified();
         let can_ask =
             std::io::stdin().is_terminal() && printer::is_screen(Stream::Talk) && !global.json;

@@ -7,7 +7,7 @@ mod check;
 mod hook;
 pub(crate) mod install;
 mod kept;
-mod log;
+pub(crate) mod log;
 mod order;
 pub(crate) mod place;
 mod policy;

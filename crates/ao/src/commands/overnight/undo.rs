@@ -1,6 +1,7 @@
 //! `ao overnight undo`
 
 use ao_contract::Exit;
+use ao_guard::Decision;
 use ao_tree::{UndoScope, shown};
 
 use super::nights::{self, End};
@@ -59,7 +60,8 @@ pub(crate) fn run(
         let word = if global.dry_run { "Would leave" } else { "Leaving" };
         printer.note(&format!("{word} what people decided since, {}.", named(&stay)));
     }
-    take_back("overnight undo", (Some(first.as_str()), SCOPE), &arguments.commit, global, printer)
+    let what = (Some(first.as_str()), SCOPE);
+    take_back(Decision::UndoNight, what, &arguments.commit, global, printer)
 }
 
 /// How many commits, and the newest of them.

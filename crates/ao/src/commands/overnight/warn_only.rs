@@ -1,11 +1,13 @@
 //! `ao overnight warn-only`
 
 use ao_contract::{Exit, WarnOnlyBudget};
+use ao_guard::Decision;
 use serde_json::json;
 
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::Printer;
 use crate::repo::Repo;
 
@@ -39,6 +41,7 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
     let state = repo.state();
     let budget = match command {
         Command::Reset { initial } if !global.dry_run => {
+            person::decides(Decision::ResetRescues, &repo.root)?;
             let now = clock::now();
             let _lock = repo.lock(now)?;
             ao_night::budget::reset(&state, *initial, now.rfc3339()).map_err(|error| {

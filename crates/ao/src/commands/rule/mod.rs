@@ -2,10 +2,11 @@
 
 mod tell;
 
-use ao_contract::{Author, ChangeOp, Contradiction, Exit, HistoryLine, Keep, Ruling};
+use ao_contract::{Author, ChangeOp, Contradiction, Exit, HistoryLine, Keep, Manner, Ruling};
 use ao_corpus::contradictions::{Cards, Ruled, Rulings, by_entry, rule, withdraw};
 use ao_corpus::trust::Vouches;
 use ao_corpus::{Corpus, SEARCHED};
+use ao_guard::Decision;
 use ao_tree::{Disk, Door, Kept, Request, shown};
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ use crate::cli::Global;
 use crate::clock;
 use crate::config::Limits;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::Printer;
 use crate::repo::{Repo, Writer};
 
@@ -199,14 +201,19 @@ fn change(
     if global.dry_run {
         let (door, _readers) = repo.read()?;
         let scene = Scene::read(repo)?;
-        let planned = planned(&scene, &door, name, arguments, &clock::now().rfc3339())?;
+        // Nobody's word is given by it, and nothing of it is kept.
+        let said = (clock::now().rfc3339(), Manner::Script);
+        let planned = planned(&scene, &door, name, arguments, &said)?;
         let preview = door.preview(planned.edits)?;
         return Ok(outcome::preview("rule", &preview, &[], printer));
     }
+    let decision = if arguments.withdraw { Decision::WithdrawRuling } else { Decision::Rule };
+    let given = person::decides(decision, &repo.root)?;
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(repo)?;
     let scene = Scene::read(repo)?;
-    let planned = planned(&scene, &writer.door, name, arguments, &writer.now.rfc3339())?;
+    let said = (writer.now.rfc3339(), given);
+    let planned = planned(&scene, &writer.door, name, arguments, &said)?;
     let also = scene.also(&planned);
     pause();
     let id = &planned.ruling.card;
@@ -219,6 +226,7 @@ fn change(
     let done = writer.door.apply(Request {
         edits: planned.edits.clone(),
         by: Some(Author::Person),
+        given: Some(given),
         ..request
     })?;
     let expired = outcome::expire(&writer, limits, printer);
@@ -250,7 +258,7 @@ fn planned(
     door: &Door<Disk>,
     name: &str,
     arguments: &Arguments,
-    now: &str,
+    (now, given): &(String, Manner),
 ) -> Result<Ruled, Failure> {
     let id = scene.id(name)?;
     let Some(keep) = arguments.keep else {
@@ -271,7 +279,7 @@ fn planned(
         .hint(format!("`ao rule {id} --withdraw` takes the ruling back"))
     })?;
     let why = reason(arguments)?;
-    rule(&scene.corpus, &scene.rulings, card, (keep, why, now)).map_err(|why| {
+    rule(&scene.corpus, &scene.rulings, card, (keep, why), (now, *given)).map_err(|why| {
         Failure::new(Exit::Failed, format!("nothing was ruled: {why}"))
             .hint(format!("read it again with `ao rule {id}`, then rule once more"))
     })

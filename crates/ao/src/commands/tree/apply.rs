@@ -5,6 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ao_contract::{Edits, Exit};
+use ao_corpus::contradictions::RULINGS;
+use ao_corpus::trust::VOUCHED;
+use ao_guard::Decision;
 use ao_tree::{Action, Edit, Request, Seen};
 use ao_vault::{Ansi, redactor};
 
@@ -12,6 +15,7 @@ use super::outcome;
 use crate::cli::Global;
 use crate::config::Limits;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::Printer;
 use crate::repo::{Repo, Writer};
 
@@ -72,6 +76,7 @@ impl CommitArguments {
             edits: Vec::new(),
             undo_of: Vec::new(),
             by: None,
+            given: None,
             drop_folders: Vec::new(),
             grace: self.grace,
             max_store_bytes: max_mb.saturating_mul(1024 * 1024),
@@ -87,18 +92,36 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let asked = read(&arguments.file)?;
     let repo = Repo::find(global)?;
-    let edits = asked.edits.into_iter().map(edit).collect();
+    let edits: Vec<Edit> = asked.edits.into_iter().map(edit).collect();
     if global.dry_run {
         let (door, _readers) = repo.read()?;
         let preview = door.preview(edits)?;
         return Ok(outcome::preview("tree apply", &preview, &[], printer));
     }
+    // Whoever may write a word or a ruling may give one.
+    let given = if edits_a_decision(&edits) {
+        Some(person::decides(Decision::ApplyEdits, &repo.root)?)
+    } else {
+        None
+    };
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
     let request = arguments.commit.request(&writer, limits, without_secrets(&asked.why))?;
-    let done = writer.door.apply(Request { edits, ..request })?;
+    let done = writer.door.apply(Request { edits, given, ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report("tree apply", &writer, &done, &expired, global, printer))
+}
+
+/// Whether these edits change what a person decided: words for texts, and rulings.
+pub(crate) fn edits_a_decision(edits: &[Edit]) -> bool {
+    let is_beneath = |path: &str, folder: &str| {
+        path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let is_decision = |edit: &Edit| {
+        let path = edit.path.to_lowercase();
+        [VOUCHED, RULINGS].iter().any(|folder| is_beneath(&path, folder))
+    };
+    edits.iter().any(is_decision) && !ao_mutant::active("GRD-07/an-undo-decides")
 }
 
 fn edit(asked: ao_contract::Edit) -> Edit {

@@ -2,13 +2,15 @@
 
 use ao_contract::Exit;
 use ao_corpus::contradictions::RULINGS;
-use ao_tree::{UndoPlan, UndoScope, shown};
+use ao_guard::Decision;
+use ao_tree::{Request, UndoPlan, UndoScope, shown};
 
-use super::apply::CommitArguments;
+use super::apply::{CommitArguments, edits_a_decision};
 use super::outcome;
 use crate::cli::Global;
 use crate::config::Limits;
 use crate::failure::Failure;
+use crate::person;
 use crate::printer::Printer;
 use crate::repo::{Repo, Writer};
 
@@ -43,18 +45,19 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let scope = if arguments.only { UndoScope::Only } else { UndoScope::FromHereOn };
     let what = (arguments.commit_id.as_deref(), scope);
-    take_back("tree undo", what, &arguments.commit, global, printer)
+    take_back(Decision::UndoCommit, what, &arguments.commit, global, printer)
 }
 
 /// Takes back a commit, or the newest one, for any command that says so.
 pub(crate) fn take_back(
-    command: &str,
+    decision: Decision,
     (id, scope): (Option<&str>, UndoScope),
     commit: &CommitArguments,
     global: &Global,
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let repo = Repo::find(global)?;
+    let command = &decision.words().join(" ");
     if global.dry_run {
         let (door, _readers) = repo.read()?;
         let plan = door.plan_undo(id, scope)?;
@@ -66,10 +69,16 @@ pub(crate) fn take_back(
     let limits = Limits::read(&repo.root)?;
     let writer = Writer::open(&repo)?;
     let plan = writer.door.plan_undo(id, scope)?;
+    // To take back what the night did is no decision that a person has to make; their own words are.
+    let given = if edits_a_decision(&plan.edits) {
+        Some(person::decides(decision, &repo.root)?)
+    } else {
+        None
+    };
     tell_rulings(&plan, printer);
     let why = format!("undo of {}", plan.undo_of.join(", "));
     let request = commit.request(&writer, limits, why)?;
-    let done = writer.door.undo(plan, request)?;
+    let done = writer.door.undo(plan, Request { given, ..request })?;
     let expired = outcome::expire(&writer, limits, printer);
     Ok(outcome::report(command, &writer, &done, &expired, global, printer))
 }

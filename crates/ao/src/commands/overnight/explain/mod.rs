@@ -18,6 +18,7 @@ use crate::cli::Global;
 use crate::clock;
 use crate::commands::as_of::{AsOf, is_iteration, run_of};
 use crate::commands::library::Library;
+use crate::commands::trust;
 use crate::config;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -138,6 +139,7 @@ fn read(
         today: clock::now().day(),
         promote_after: config::promote_after(&library.repo.root)?,
         promote_at: config::promote_at(&library.repo.root)?,
+        committed: trust::commits(&library.repo).texts(),
     };
     let mut doubt = None;
     if let Some(id) = iteration {

@@ -8,7 +8,7 @@ use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
 use ao_night::{Template, Transcripts, Wish};
 use ao_tree::shown;
 
-use super::super::super::{harvest, signals};
+use super::super::super::{harvest, signals, trust};
 use super::{Arguments, MB};
 use crate::cli::Global;
 use crate::config::{self, Night};
@@ -137,6 +137,7 @@ pub(super) fn resolve(
         transcripts,
         promote_after: config::promote_after(&repo.root)?,
         promote_at: config::promote_at(&repo.root)?,
+        commits: trust::commits(repo),
         mode: if global.dry_run { Mode::DryRun } else { Mode::Real },
         extent: if arguments.full { Extent::Everything } else { Extent::WhatChanged },
         long_haul: if arguments.long_haul || ao_mutant::active("REP-10/on-by-default") {
