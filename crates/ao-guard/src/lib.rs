@@ -31,6 +31,7 @@ mod program;
 mod running;
 mod scale;
 mod scope;
+pub mod secret_paths;
 pub mod shell;
 mod start;
 mod stream;
@@ -52,6 +53,7 @@ pub use scope::{
     BadGlob, Case, Change, Globs, Grant, Leak, ManifestKind, Owned, Policy, Project, ProjectPath,
     Refusal, Rule, Sacred, Standing, changed_block, project_sacred,
 };
+pub use secret_paths::{ReadDepth, ReadRules, SecretPaths};
 pub use start::Keeper;
 pub use strict_json::read as read_strict_json;
 

@@ -10,7 +10,7 @@ impl Walk<'_> {
         for word in call.arguments {
             match word.text.split_once('=') {
                 Some((name, value)) => {
-                    let value = Word { text: value.to_owned(), surety: word.surety };
+                    let value = word.after(word.text.len() - value.len());
                     if word.surety == Surety::Unknown && self.is_plain_shell {
                         return Err(call.doubt("one of its words could be several"));
                     }

@@ -3,6 +3,7 @@
 use super::words::Call;
 use super::{Judged, Walk};
 use crate::scope::{Change, Refusal, Rule, Standing};
+use crate::secret_paths::ReadDepth;
 use crate::shell::Word;
 
 impl Walk<'_> {
@@ -112,7 +113,7 @@ impl Walk<'_> {
         }
         let (sources, targets) = self.destinations(call)?;
         for source in sources {
-            self.secret(source)?;
+            self.judge_read(source, ReadDepth::Alone)?;
         }
         for target in &targets {
             self.write_word(target, Change::Unknown, call.directories)?;
@@ -145,7 +146,6 @@ impl Walk<'_> {
                 Some(("of", file)) => {
                     self.write_word(&Word::literal(file), Change::Unknown, call.directories)?;
                 }
-                Some(("if", file)) => self.secret(&Word::literal(file))?,
                 _ => {}
             }
         }

@@ -27,6 +27,7 @@ Examples:
   ao guard check --tracked --scope 'src/**' src/a.rs    may a worker that owns src/?
   ao guard check --tracked --content new.json package.json
   ao guard check --tracked --scope 'src/**' --command 'sed -i s/a/b/ src/a.rs && make test'
+  ao guard check --read src/main.rs ~/.ssh/config       may an agent read these?
   ao --json guard check --argv -- git push --force"
 )]
 pub(crate) struct Arguments {
@@ -41,6 +42,9 @@ pub(crate) struct Arguments {
     /// Judge this shell text instead of paths
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["paths", "argv"])]
     command: Option<String>,
+    /// Say whether the paths may be read, not whether they may be written
+    #[arg(long, conflicts_with_all = ["content", "command", "argv"])]
+    read: bool,
     /// The words are a program and its arguments, not paths
     #[arg(long)]
     argv: bool,
@@ -68,7 +72,11 @@ pub(crate) fn run(
     } else {
         let change = content.as_deref().map_or(Change::Unknown, Change::To);
         let paths = arguments.paths.iter();
-        paths.map(|path| (path.clone(), judge(&policy, path, change))).collect()
+        let judge = |path: &str| match arguments.read {
+            true => judge_read(&policy, path),
+            false => judge(&policy, path, change),
+        };
+        paths.map(|path| (path.clone(), judge(path))).collect()
     };
     for (_, judged) in judged.iter().filter(|_| !global.dry_run) {
         log::note(&root, Asked { by: "check", harness: None, tool: None }, judged);
@@ -82,6 +90,11 @@ fn judge(policy: &Policy, path: &str, change: Change<'_>) -> Judged {
     let path = policy.project.path_of(path, policy.project.root())?;
     policy.judge(&path, change)?;
     Ok(vec![Effect::Writes { path: path.as_str().to_owned() }])
+}
+
+fn judge_read(policy: &Policy, path: &str) -> Judged {
+    policy.judge_read_path(path, policy.project.root())?;
+    Ok(vec![Effect::Reads { program: path.to_owned() }])
 }
 
 fn tell(policy: &Policy, judged: &[(String, Judged)], printer: &Printer) {
