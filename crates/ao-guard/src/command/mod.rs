@@ -96,8 +96,6 @@ pub(crate) struct Walk<'a> {
     depth: usize,
     /// Variables that programs get, by name.
     given: Vec<String>,
-    /// The text is for a shell that knows less than bash.
-    is_plain_shell: bool,
     /// Where git is asked, for what stands there could be a repository of the agent's making.
     asked_git: Vec<PathBuf>,
     /// Every folder in which something could be read.
@@ -125,7 +123,6 @@ impl<'a> Walk<'a> {
             refusals: Vec::new(),
             depth: 0,
             given: Vec::new(),
-            is_plain_shell: false,
             asked_git: Vec::new(),
             places: vec![directory.to_owned()],
             values: Vec::new(),

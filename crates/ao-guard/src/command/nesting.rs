@@ -109,10 +109,7 @@ impl Walk<'_> {
             let why = "another shell than bash would read this text in another way";
             return Err(Refusal::new(Rule::Doubt, "shell", why));
         }
-        let was = std::mem::replace(&mut self.is_plain_shell, true);
-        let judged = self.text(text);
-        self.is_plain_shell = was;
-        judged
+        self.text(text)
     }
 
     fn text_for(&mut self, call: &Call<'_>, text: &Word) -> Judged {

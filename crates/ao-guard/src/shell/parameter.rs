@@ -107,6 +107,7 @@ impl Reader {
         while let Some(letter) = self.peek(0) {
             self.at += 1;
             match letter {
+                '<' | '>' | '(' | ')' if ao_mutant::active("SCO-01/operand-is-plain-text") => {}
                 '}' => return self.defaults.push(operand.word()),
                 '$' => self.dollar(&mut operand),
                 '`' => self.backticks(&mut operand),

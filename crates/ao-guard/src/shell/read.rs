@@ -300,6 +300,13 @@ impl Reader {
         self.next(list, Join::Fresh);
     }
 
+    /// A command that stands alone, whatever is around it.
+    pub(super) fn alone(&mut self, words: Vec<Word>) {
+        self.lists += 1;
+        self.numbers.push(0);
+        self.commands.push(Command { words, is_repeated: self.loops > 0, ..blank(self.lists) });
+    }
+
     pub(super) fn close_condition(&mut self) {
         self.command().words.push(Word::literal("["));
         if let Some(open) = self.open.last_mut() {

@@ -143,9 +143,11 @@ impl Reader {
                     draft.is_bare = false;
                     self.escaped_quote(draft);
                 }
+                // To other shells the `$` is part of the word.
                 Some('"') => {
                     self.at += 1;
                     draft.is_bare = false;
+                    draft.is_at_least(Surety::Whole);
                     self.double_quoted(draft);
                 }
                 _ => self.dollar(draft),
@@ -238,7 +240,7 @@ impl Reader {
         while let Some(letter) = self.peek(0) {
             self.at += 1;
             match letter {
-                '\\' => self.at += 1,
+                '\\' => self.at = self.letters.len().min(self.at + 1),
                 '`' => self.backticks(&mut draft),
                 '$' => self.dollar(&mut draft),
                 _ => {}
@@ -285,7 +287,7 @@ impl Reader {
                 // Which of them go hangs on what stands around.
                 '\\' => {
                     self.doubt("a backslash between backticks");
-                    self.at += 1;
+                    self.at = self.letters.len().min(self.at + 1);
                 }
                 letter => inside.push(letter),
             }

@@ -27,6 +27,7 @@ Examples:
   ao guard check --tracked --scope 'src/**' src/a.rs    may a worker that owns src/?
   ao guard check --tracked --content new.json package.json
   ao guard check --tracked --scope 'src/**' --command 'sed -i s/a/b/ src/a.rs && make test'
+  ao --json guard check --tracked --scope 'src/**' --commands texts.jsonl
   ao guard check --read src/main.rs ~/.ssh/config       may an agent read these?
   ao --json guard check --argv -- git push --force"
 )]
@@ -42,6 +43,9 @@ pub(crate) struct Arguments {
     /// Judge this shell text instead of paths
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["paths", "argv"])]
     command: Option<String>,
+    /// Judge each of these shell texts: a file with a JSON string on every line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "argv", "command", "content"])]
+    commands: Option<PathBuf>,
     /// Say whether the paths may be read, not whether they may be written
     #[arg(long, conflicts_with_all = ["content", "command", "argv"])]
     read: bool,
@@ -49,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     argv: bool,
     /// Paths, relative to the project or absolute
-    #[arg(value_name = "PATH", required_unless_present = "command")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["command", "commands"])]
     paths: Vec<String>,
 }
 
@@ -67,6 +71,12 @@ pub(crate) fn run(
     let root = policy.project.root().to_owned();
     let judged: Vec<(String, Judged)> = if let Some(text) = &arguments.command {
         vec![("command".into(), policy.judge_shell(text, &root))]
+    } else if let Some(file) = &arguments.commands {
+        let judge = |text: String| {
+            let judged = policy.judge_shell(&text, &root);
+            (text, judged)
+        };
+        texts(file)?.into_iter().map(judge).collect()
     } else if arguments.argv {
         vec![("command".into(), policy.judge_argv(&arguments.paths, &root))]
     } else {
@@ -134,6 +144,19 @@ fn told(effects: &[Effect]) -> Vec<Value> {
         Effect::Writes { path } => json!({ "writes": path }),
     };
     effects.iter().map(one).collect()
+}
+
+/// Shell texts, each a JSON string on a line of its own.
+fn texts(file: &PathBuf) -> Result<Vec<String>, Failure> {
+    let bytes = read(file)?;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let filled = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
+    let text = |(at, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|error| {
+            Failure::usage(format!("{}: line {}: {error}", file.display(), at + 1))
+        })
+    };
+    filled.map(text).collect()
 }
 
 fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {
