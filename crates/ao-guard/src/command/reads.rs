@@ -302,11 +302,7 @@ impl Walk<'_> {
             "grep" | "egrep" | "fgrep" => grep(call),
             "rg" | "ag" => ripgrep(call),
             "diff" => (Wanted::default(), call.has(&["-r", "--recursive"])),
-            "git" => {
-                let is_outside = call.has(&["--no-index"]);
-                let wanted = Wanted::default();
-                (wanted, is_outside && !call.arguments.is_empty())
-            }
+            "git" => return self.judge_git_reads(call),
             "ls" | "fd" | "fdfind" => {
                 let wanted = Wanted {
                     has_hidden_left_out: !call.has(&["-a", "-A", "-H", "-u", "--hidden", "--all"]),
@@ -324,6 +320,29 @@ impl Walk<'_> {
         let is_fed = call.name == "rg" && !matches!(call.stdin, Stdin::Inherited);
         for (folder, shown) in self.folders(operands(call), is_fed) {
             self.judge_whole(&folder, &wanted, &shown)?;
+        }
+        Ok(())
+    }
+
+    /// Git reads what it does not track only where it is told to.
+    fn judge_git_reads(&mut self, call: &Call<'_>) -> Judged {
+        let wanted = Wanted {
+            has_ignored_left_out: !call.has(&["--no-index", "--ignored", "--no-exclude-standard"]),
+            ..Wanted::default()
+        };
+        let is_whole = call.has(&["--no-index", "--untracked"]);
+        if is_whole {
+            let mut folders = self.folders(operands(call), false);
+            folders.extend(self.folders(Vec::new(), false));
+            for (folder, shown) in folders {
+                self.judge_whole(&folder, &wanted, &shown)?;
+            }
+        }
+        let is_listing = |word: &Word| {
+            word.text == "status" || word.text == "ls-files" && call.has(&["-o", "--others"])
+        };
+        if call.arguments.iter().any(is_listing) {
+            self.remember_listing(Vec::new(), wanted);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 mod walk;
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 pub use walk::{Walked, Wanted};
 
@@ -80,6 +81,12 @@ pub struct ReadRules {
     pub variables: Vec<(String, String)>,
 }
 
+#[derive(Debug)]
+struct HomeGlobs {
+    kinds: Globs,
+    readable: Globs,
+}
+
 /// Judges paths that are to be read.
 #[derive(Debug)]
 pub struct SecretPaths {
@@ -88,8 +95,8 @@ pub struct SecretPaths {
     vault: Vec<PathBuf>,
     granted: Vec<PathBuf>,
     variables: Vec<(String, String)>,
-    kinds: Globs,
-    readable: Globs,
+    /// The lists of a home, read when a path lies in one.
+    home: OnceLock<Option<HomeGlobs>>,
     /// What an agent keeps of its own calls in this project.
     own: Globs,
     names: Globs,
@@ -124,8 +131,7 @@ impl SecretPaths {
             vault: both(rules.vault),
             granted: both(rules.readable),
             variables: rules.variables,
-            kinds: folded(home_kinds().collect())?,
-            readable: folded(readable_kinds().collect())?,
+            home: OnceLock::new(),
             own: folded(vec![&memory, &results])?,
             names: folded(secret_names().chain(environment_names()).collect())?,
             samples: folded(environment_samples().collect())?,
@@ -168,6 +174,14 @@ impl SecretPaths {
         self.name(path).or_else(|| self.in_a_home(path, is_whole))
     }
 
+    fn home_globs(&self) -> Option<&HomeGlobs> {
+        let read = || {
+            let kinds = Globs::parse(home_kinds(), Case::Folded).ok()?;
+            Some(HomeGlobs { kinds, readable: Globs::parse(readable_kinds(), Case::Folded).ok()? })
+        };
+        self.home.get_or_init(read).as_ref()
+    }
+
     /// A name that is secret wherever it stands.
     fn name(&self, path: &Path) -> Option<String> {
         let beneath = path.strip_prefix(&self.root).unwrap_or(path);
@@ -194,18 +208,21 @@ impl SecretPaths {
             if self.own.covering(&beneath).is_some() {
                 continue;
             }
-            if let Some(glob) = self.kinds.covering(&beneath) {
+            let Some(globs) = self.home_globs() else {
+                return Some("the list of what is readable in a home cannot be read".into());
+            };
+            if let Some(glob) = globs.kinds.covering(&beneath) {
                 return Some(format!(
                     "it holds credentials, a history or private texts (`{glob}`)"
                 ));
             }
-            if is_whole && let Some(glob) = self.kinds.beneath(&beneath) {
+            if is_whole && let Some(glob) = globs.kinds.beneath(&beneath) {
                 return Some(format!("beneath it are credentials or a history (`{glob}`)"));
             }
             let first = beneath.split('/').next().unwrap_or_default();
             let is_hidden = first.starts_with('.') || HIDDEN_NAMES.contains(&first);
             let is_listing = !is_whole && path.is_dir();
-            if is_hidden && !is_own && !is_listing && self.readable.covering(&beneath).is_none() {
+            if is_hidden && !is_own && !is_listing && globs.readable.covering(&beneath).is_none() {
                 return Some("nobody knows that this part of a home holds no credentials".into());
             }
         }
@@ -290,4 +307,29 @@ fn resolved(path: &Path) -> PathBuf {
         }
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_can_be_read_and_says_what_it_means() {
+        let home = Path::new("/somewhere/u");
+        let rules = ReadRules { homes: vec![home.into()], ..ReadRules::default() };
+        let paths = SecretPaths::new(Path::new("/somewhere/u/p"), rules).unwrap();
+        assert!(paths.home_globs().is_some());
+        let is_hidden = |path: &str| paths.why_hidden(&home.join(path), ReadDepth::Alone).is_some();
+        for path in [".ssh/id", ".config/new/token", "p/.env", "p/a/id_rsa", "Library/x", "x.kdbx"]
+        {
+            assert!(is_hidden(path), "{path}");
+        }
+        for path in ["p/.github/x.yml", "p/.env.example", "notes.md", ".cargo/registry/x", "p/..x"]
+        {
+            assert!(!is_hidden(path), "{path}");
+        }
+        let is_whole =
+            |path: &str| paths.why_hidden(&home.join(path), ReadDepth::Beneath).is_some();
+        assert!(is_whole("") && is_whole("..") && is_whole(".m2") && !is_whole(".m2/repository"));
+    }
 }

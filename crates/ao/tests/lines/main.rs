@@ -29,7 +29,9 @@ use std::env;
 const SAMPLE: usize = 4000;
 const SWEEP: usize = 100_000;
 /// So many are judged and run in one throw-away root.
-const BATCH: usize = 4000;
+const BATCH: usize = 2000;
+/// So many that were allowed are kept, to be mutated further.
+const KEPT_MAX: usize = 4000;
 /// A test in which fewer than one line in a hundred is run says too little.
 const RUN_MIN: usize = 100;
 
@@ -49,14 +51,17 @@ fn is_kept() -> bool {
     let found = scripts::collect();
     let mut dice = mutate::Dice::new(seed);
     let (mut judged, mut allowed, mut runs, mut wrote) = (0, 0, 0, 0);
-    let mut holes = Vec::new();
+    let (mut holes, mut kept) = (Vec::new(), Vec::new());
     while judged < count {
-        let lines: Vec<String> =
-            (0..BATCH.min(count - judged)).map(|_| mutate::line(&found, &mut dice)).collect();
+        let lines: Vec<String> = (0..BATCH.min(count - judged))
+            .map(|_| mutate::line(&found, &kept, &mut dice))
+            .collect();
         judged += lines.len();
         match room::judge_and_run(&lines) {
             Ok(told) => {
-                allowed += told.allowed;
+                allowed += told.allowed.len();
+                kept.extend(told.allowed);
+                kept.drain(..kept.len().saturating_sub(KEPT_MAX));
                 runs += told.runs;
                 wrote += told.wrote;
                 holes.extend(told.holes);

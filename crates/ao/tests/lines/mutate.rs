@@ -108,8 +108,19 @@ const LETTERS: &[u8] = b"'\"\\`$(){}[]<>|&;#!*?~=+-,: \t\n0a_@%^/.";
 const OPENING: [&str; 9] = ["if", "then", "else", "elif", "do", "while", "until", "!", "{"];
 const LINE_BYTES_MAX: usize = 1200;
 
-/// One line, mutated.
-pub(crate) fn line(scripts: &Scripts, dice: &mut Dice) -> String {
+/// One line, mutated: a real one, or one that was allowed before, which is then nearer to the border.
+pub(crate) fn line(scripts: &Scripts, allowed: &[String], dice: &mut Dice) -> String {
+    if !allowed.is_empty() && dice.roll(2) == 0 {
+        let mut text = dice.pick(allowed).to_owned();
+        for _ in 0..=dice.roll(2) {
+            text = match dice.roll(3) {
+                0 => damaged(text, dice),
+                1 => one(&text, scripts, dice),
+                _ => with_write(text, dice),
+            };
+        }
+        return bounded(text);
+    }
     let mut text = dice.pick(&scripts.pieces).to_owned();
     if dice.roll(3) == 0 {
         let other = dice.pick(&scripts.pieces).to_owned();
@@ -122,12 +133,21 @@ pub(crate) fn line(scripts: &Scripts, dice: &mut Dice) -> String {
     for _ in 0..dice.roll(3) {
         text = one(&text, scripts, dice);
     }
-    let hidden = dice.pick(&HIDDEN).replace('@', dice.pick(&WRITES));
-    let at = place(&text, dice);
-    text.insert_str(at, &hidden);
+    text = with_write(text, dice);
     if dice.roll(3) == 0 {
         text = damaged(text, dice);
     }
+    bounded(text)
+}
+
+fn with_write(mut text: String, dice: &mut Dice) -> String {
+    let hidden = dice.pick(&HIDDEN).replace('@', dice.pick(&WRITES));
+    let at = place(&text, dice);
+    text.insert_str(at, &hidden);
+    text
+}
+
+fn bounded(mut text: String) -> String {
     let mut end = text.len().min(LINE_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// What happened to the lines of one batch.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Told {
-    pub(crate) allowed: usize,
+    pub(crate) allowed: Vec<String>,
     pub(crate) runs: usize,
     pub(crate) wrote: usize,
     pub(crate) holes: Vec<String>,
