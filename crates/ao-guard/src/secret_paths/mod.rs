@@ -155,7 +155,8 @@ impl SecretPaths {
         }
         let words = lexical(path);
         let real = resolved(path);
-        let places = [Some(&words), (real != words).then_some(&real)];
+        let is_led = real != words && !ao_mutant::active("SCO-08/links-are-not-followed");
+        let places = [Some(&words), is_led.then_some(&real)];
         places.into_iter().flatten().find_map(|place| self.one(place, depth))
     }
 
@@ -221,7 +222,8 @@ impl SecretPaths {
             }
             let first = beneath.split('/').next().unwrap_or_default();
             let is_hidden = first.starts_with('.') || HIDDEN_NAMES.contains(&first);
-            let is_listing = !is_whole && path.is_dir();
+            let is_listing = !is_whole && path.is_dir()
+                || ao_mutant::active("SCO-08/what-nobody-listed-is-read");
             if is_hidden && !is_own && !is_listing && globs.readable.covering(&beneath).is_none() {
                 return Some("nobody knows that this part of a home holds no credentials".into());
             }

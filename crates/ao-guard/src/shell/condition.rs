@@ -61,6 +61,7 @@ impl Reader {
             }
         }
         if !is_first {
+            segment.push(Word::literal("]]"));
             self.other_command(segment);
         }
         for (at, part) in parts.iter().enumerate() {
