@@ -14,6 +14,7 @@ mod options;
 mod packages;
 mod readers;
 mod reads;
+mod searches;
 mod sed;
 mod spelling;
 mod sql;

@@ -1,7 +1,7 @@
 //! Programs that start another program: it is the other one that is judged.
 
 use super::options::Options;
-use super::reads::{find_starts, found};
+use super::searches::{find_starts, found};
 use super::words::Call;
 use super::{Judged, Walk};
 use crate::scope::{Refusal, Rule};

@@ -204,7 +204,7 @@ fn range(inside: &[Sign]) -> Option<Vec<Vec<Sign>>> {
     };
     if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
         let (low, high) = (first.min(last), first.max(last));
-        let is_small = high.checked_sub(low).is_some_and(|many| many < 64) && !text.contains("0");
+        let is_small = high.checked_sub(low).is_some_and(|many| many < 64) && !text.contains('0');
         let numbers = (low..=high).map(|n| n.to_string().chars().map(Sign::Plain).collect());
         return Some(if is_small { numbers.collect() } else { vec![vec![Sign::Hole]] });
     }

@@ -142,11 +142,8 @@ impl Walk<'_> {
     fn dd(&mut self, call: &Call<'_>) -> Judged {
         call.all_known()?;
         for word in call.arguments {
-            match word.text.split_once('=') {
-                Some(("of", file)) => {
-                    self.write_word(&Word::literal(file), Change::Unknown, call.directories)?;
-                }
-                _ => {}
+            if let Some(("of", file)) = word.text.split_once('=') {
+                self.write_word(&Word::literal(file), Change::Unknown, call.directories)?;
             }
         }
         self.reads(call)

@@ -19,6 +19,7 @@ const PASSED_OVER: [&str; 8] =
 
 /// What a program reads of a folder.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the programs that search")]
 pub struct Wanted {
     /// Names that begin with a dot are passed over.
     pub has_hidden_left_out: bool,

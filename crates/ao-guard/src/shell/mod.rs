@@ -61,6 +61,7 @@ impl Word {
     }
 
     /// What follows this place in the text.
+    #[must_use]
     pub fn after(&self, at: usize) -> Self {
         let mut left = at;
         let mut parts = Vec::new();
