@@ -13,7 +13,7 @@ use crate::repo::{Ran, TestRepo};
 /// A project in a home of its own, with keys, histories and a vault.
 struct Home {
     repo: TestRepo,
-    home: tempfile::TempDir,
+    folder: tempfile::TempDir,
     /// The vault is elsewhere than usual.
     vault: PathBuf,
 }
@@ -56,28 +56,28 @@ impl Home {
         };
         link(&home.path().join(".ssh"), "docs");
         link(&home.path().join(".config/ao/identity.txt"), "src/notes.txt");
-        let home = Self { repo, home, vault };
+        let home = Self { repo, folder: home, vault };
         Ran::of(home.command(&["vault", "init"]).output().unwrap()).expect(0);
         home
     }
 
     fn at(&self, path: &str) -> String {
-        self.home.path().join(path).to_str().unwrap().to_owned()
+        self.folder.path().join(path).to_str().unwrap().to_owned()
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.repo.command(arguments);
         command
-            .env("HOME", self.home.path())
+            .env("HOME", self.folder.path())
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("AO_VAULT_IDENTITY", self.vault.join("id.txt"))
-            .env("XDG_CONFIG_HOME", self.home.path().join(".config/xdg"));
+            .env("XDG_CONFIG_HOME", self.folder.path().join(".config/xdg"));
         command
     }
 
     /// Those of the texts that are allowed, and those that are refused with why.
     fn check(&self, texts: &[&str]) -> (Vec<String>, Vec<String>) {
-        let file = self.home.path().join("texts.jsonl");
+        let file = self.folder.path().join("texts.jsonl");
         let lines: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
         fs::write(&file, lines.join("\n")).unwrap();
         let arguments = ["--json", "guard", "check", "--tracked", "--commands"];
@@ -343,7 +343,7 @@ fn no_tool_of_a_host_reads_a_secret() {
     for (tool, input) in [
         ("Grep", json!({ "pattern": "KEY" })),
         ("Grep", json!({ "pattern": "KEY", "glob": ".env*" })),
-        ("Grep", json!({ "pattern": "KEY", "path": home.home.path() })),
+        ("Grep", json!({ "pattern": "KEY", "path": home.folder.path() })),
         ("Grep", json!({ "pattern": "KEY", "path": "/" })),
         ("Glob", json!({ "pattern": "**/id_ed25519", "path": home.at(".ssh") })),
         ("Read", json!({ "file_path": "~/.ssh/id_ed25519" })),

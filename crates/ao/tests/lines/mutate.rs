@@ -76,7 +76,7 @@ const HIDDEN: [&str; 30] = [
     "=(@)",
 ];
 /// What takes the place of a program, so that a line has a chance of being allowed.
-const PLAIN: [&str; 22] = [
+const PLAIN: [&str; 28] = [
     "echo",
     "echo",
     "cat",
@@ -99,6 +99,12 @@ const PLAIN: [&str; 22] = [
     "tr a b <",
     "export",
     "eval",
+    "cd dreams &&",
+    "cd other ||",
+    "touch dreams/new",
+    "tee dreams/new",
+    "rm -f dreams/b.md",
+    "cp dreams/a.md dreams/new;",
 ];
 /// Files in the scope, for what real lines write to.
 const OWNED: [&str; 4] = ["dreams/a.md", "dreams/new", "dreams/sub/b", "/dev/null"];

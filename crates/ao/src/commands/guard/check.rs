@@ -82,9 +82,8 @@ pub(crate) fn run(
     } else {
         let change = content.as_deref().map_or(Change::Unknown, Change::To);
         let paths = arguments.paths.iter();
-        let judge = |path: &str| match arguments.read {
-            true => judge_read(&policy, path),
-            false => judge(&policy, path, change),
+        let judge = |path: &str| {
+            if arguments.read { judge_read(&policy, path) } else { judge(&policy, path, change) }
         };
         paths.map(|path| (path.clone(), judge(path))).collect()
     };
