@@ -70,6 +70,25 @@ impl Git {
         Ok(None)
     }
 
+    /// Which of these paths git ignores and does not track.
+    pub fn ignored(&self, paths: &[&str]) -> Result<Vec<String>, String> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let plain: Vec<String> = paths.iter().map(|path| format!("./{path}")).collect();
+        // A name that git would write between quotes is not recognised, and counts as read.
+        let mut question = vec!["check-ignore", "--"];
+        question.extend(plain.iter().map(String::as_str));
+        match self.run(&question)? {
+            (0 | 1, answer, _) => Ok(answer
+                .split(|byte| *byte == b'\n')
+                .filter_map(|path| std::str::from_utf8(path).ok())
+                .map(|path| path.trim_start_matches("./").to_owned())
+                .collect()),
+            (code, _, complaint) => Err(told(code, &complaint)),
+        }
+    }
+
     /// Whether the path is in the index or in the newest commit.
     pub fn is_committed(&self, path: &str) -> Result<bool, String> {
         if !self.listed(&["--literal-pathspecs", "ls-files", "-z", "--", path])?.is_empty() {

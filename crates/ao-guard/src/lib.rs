@@ -32,6 +32,7 @@ mod program;
 mod running;
 mod scale;
 mod scope;
+pub mod secret_paths;
 pub mod shell;
 mod start;
 mod stream;
@@ -57,6 +58,7 @@ pub use scope::{
     Refusal, Rule, Sacred, SelfStart, SelfStartKind, Standing, WrittenFile, changed_block,
     project_sacred, self_starting,
 };
+pub use secret_paths::{ReadDepth, ReadRules, SecretPaths};
 pub use start::Keeper;
 pub use strict_json::read as read_strict_json;
 

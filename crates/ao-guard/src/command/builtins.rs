@@ -10,9 +10,11 @@ impl Walk<'_> {
         for word in call.arguments {
             match word.text.split_once('=') {
                 Some((name, value)) => {
-                    let value = Word { text: value.to_owned(), surety: word.surety };
-                    if word.surety == Surety::Unknown && self.is_plain_shell {
-                        return Err(call.doubt("one of its words could be several"));
+                    let value = word.after(word.text.len() - value.len());
+                    if word.surety == Surety::Unknown {
+                        // To bash it is one word, to dash several.
+                        let why = "one of its words could be several; put the value between quotes";
+                        return Err(call.doubt(why));
                     }
                     assignment(name, &value)?;
                     self.given.push(name.to_owned());

@@ -47,9 +47,8 @@ impl Walk<'_> {
             if has(rest, &WRITING_OPTIONS) || rest.iter().any(is_pager) {
                 return Err(call.doubt("one of its options writes or starts something"));
             }
-            for word in rest {
-                let path = word.text.rsplit(':').next().unwrap_or(&word.text);
-                self.secret(&Word::literal(path))?;
+            for pair in call.arguments.windows(2).filter(|pair| pair[0].text == "-C") {
+                self.remember_place(&pair[1])?;
             }
             self.reads(call)
         })

@@ -14,7 +14,10 @@ mod network;
 mod options;
 mod packages;
 mod readers;
+mod reads;
+mod searches;
 mod sed;
+mod spelling;
 mod sql;
 mod variables;
 mod words;
@@ -26,6 +29,7 @@ use std::path::{Path, PathBuf};
 pub use destructive::Class;
 
 use crate::scope::{Change, Policy, ProjectPath, Refusal, Rule};
+use crate::secret_paths::{ReadDepth, Wanted};
 use crate::shell::{self, Command, Join, Stdin, Surety, Word};
 use variables::assignment;
 use words::Call;
@@ -59,6 +63,25 @@ impl Policy {
         walk.note(judged);
         walk.verdict()
     }
+
+    /// Whether what a word names may be read by somebody who stands in one of these folders.
+    pub(crate) fn judge_read(&self, word: &Word, folders: &[&Path]) -> Result<(), Refusal> {
+        let mut walk = Walk::new(self, self.project.root());
+        walk.places = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        walk.judge_read(word, ReadDepth::Alone)
+    }
+
+    /// Whether everything in a folder may be read, or what of it is wanted.
+    pub(crate) fn judge_read_whole(&self, folder: &Path, wanted: &Wanted) -> Result<(), Refusal> {
+        Walk::new(self, folder).judge_whole(folder, wanted, &folder.to_string_lossy())
+    }
+
+    /// Whether this file, or the names in this folder, may be read.
+    pub fn judge_read_path(&self, text: &str, directory: &Path) -> Result<(), Refusal> {
+        let parts = vec![crate::shell::WordPart::Bare(text.to_owned())];
+        let word = Word { text: text.to_owned(), surety: Surety::Pattern, parts };
+        self.judge_read(&word, &[directory])
+    }
 }
 
 /// A walk over commands, with the directories in which each could run.
@@ -75,10 +98,18 @@ pub(crate) struct Walk<'a> {
     depth: usize,
     /// Variables that programs get, by name.
     given: Vec<String>,
-    /// The text is for a shell that knows less than bash.
-    is_plain_shell: bool,
     /// Where git is asked, for what stands there could be a repository of the agent's making.
     asked_git: Vec<PathBuf>,
+    /// Every folder in which something could be read.
+    places: Vec<PathBuf>,
+    /// What variables are given, anywhere in the text.
+    values: Vec<(String, Word)>,
+    /// What the text says that could become a name.
+    mentions: Vec<Word>,
+    /// Folders whose names are listed for something else.
+    listings: Vec<(PathBuf, Wanted)>,
+    /// Something is read by a name that is made up.
+    is_computed: bool,
 }
 
 type Judged = Result<(), Refusal>;
@@ -94,14 +125,20 @@ impl<'a> Walk<'a> {
             refusals: Vec::new(),
             depth: 0,
             given: Vec::new(),
-            is_plain_shell: false,
             asked_git: Vec::new(),
+            places: vec![directory.to_owned()],
+            values: Vec::new(),
+            mentions: Vec::new(),
+            listings: Vec::new(),
+            is_computed: false,
         }
     }
 
     /// The worst that was found, or all that would be done.
     fn verdict(mut self) -> Result<Vec<Effect>, Refusal> {
         let judged = self.judge_asked_git();
+        self.note(judged);
+        let judged = self.judge_mentions();
         self.note(judged);
         let worst = self.refusals.iter().find(|refusal| refusal.rule == Rule::Destructive);
         match worst.or(self.refusals.first()) {
@@ -116,6 +153,12 @@ impl<'a> Walk<'a> {
 
     fn script(&mut self, text: &str) {
         let script = shell::read(text);
+        self.values.extend(script.values.iter().cloned());
+        self.mentions.extend(script.defaults.iter().cloned());
+        self.mentions.extend(script.values.iter().map(|(_, value)| value.clone()));
+        for command in &script.commands {
+            self.remember(command);
+        }
         // In a loop a change of directory also holds for what stands before it.
         let moves = ["cd", "pushd", "popd", "eval"];
         self.is_lost |= script.commands.iter().any(|command| {
@@ -146,7 +189,8 @@ impl<'a> Walk<'a> {
             }
         }
         for word in &command.reads {
-            self.note(self.secret(word));
+            let judged = self.judge_read(word, ReadDepth::Alone);
+            self.note(judged);
         }
         for word in &command.writes {
             let judged = self.write_word(word, Change::Unknown, &directories);
@@ -169,6 +213,13 @@ impl<'a> Walk<'a> {
     fn change_directory(&mut self, command: &Command, directories: &[PathBuf]) {
         let operands: Vec<&Word> =
             command.words[1..].iter().filter(|word| !matches!(word.text.as_str(), "--")).collect();
+        match operands.as_slice() {
+            [word] => {
+                let judged = self.remember_place(word);
+                self.note(judged);
+            }
+            _ => self.places.extend(self.policy.secret_paths.homes().to_vec()),
+        }
         let known = match operands.as_slice() {
             [word] => word.known().filter(|text| !text.starts_with(['-', '~'])),
             _ => None,
@@ -241,20 +292,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "it ends the judging of a call, as a refusal does"
-    )]
     fn reads(&mut self, call: &Call<'_>) -> Judged {
+        self.judge_reads(call)?;
         self.effects.push(Effect::Reads { program: call.name.clone() });
         Ok(())
     }
 
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "it ends the judging of a call, as a refusal does"
-    )]
     fn builds(&mut self, call: &Call<'_>) -> Judged {
+        self.judge_reads(call)?;
         self.effects.push(Effect::Builds { program: call.name.clone() });
         Ok(())
     }
@@ -309,15 +354,6 @@ impl<'a> Walk<'a> {
             }
         }
         if paths.is_empty() || paths.len() > MATCHED_MAX { Err(unclear()) } else { Ok(paths) }
-    }
-
-    /// Refuses a word that names a secret, wherever that is.
-    fn secret(&self, word: &Word) -> Judged {
-        let text = word.text.trim_start_matches(['~', '/']).trim_start_matches("./");
-        if word.text.starts_with('-') || !self.policy.sacred().is_secret(text) {
-            return Ok(());
-        }
-        Err(Refusal::new(Rule::Secret, &word.text, "an agent does not read secrets"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs that start another program: it is the other one that is judged.
 
 use super::options::Options;
+use super::searches::{find_starts, found};
 use super::words::Call;
 use super::{Judged, Walk};
 use crate::scope::{Refusal, Rule};
@@ -66,7 +67,7 @@ impl Walk<'_> {
             }
             "pushd" | "popd" => {
                 self.is_lost = true;
-                Some(Ok(()))
+                Some(call.arguments.iter().try_for_each(|word| self.remember_place(word)))
             }
             _ => None,
         }
@@ -75,7 +76,7 @@ impl Walk<'_> {
     fn inner(&mut self, call: &Call<'_>, words: &[Word]) -> Judged {
         if words.first().and_then(Word::known) == Some("cd") {
             self.is_lost = true;
-            return Ok(());
+            return words[1..].iter().try_for_each(|word| self.remember_place(word));
         }
         self.call(words, call.stdin, call.before, call.directories)
     }
@@ -108,10 +109,7 @@ impl Walk<'_> {
             let why = "another shell than bash would read this text in another way";
             return Err(Refusal::new(Rule::Doubt, "shell", why));
         }
-        let was = std::mem::replace(&mut self.is_plain_shell, true);
-        let judged = self.text(text);
-        self.is_plain_shell = was;
-        judged
+        self.text(text)
     }
 
     fn text_for(&mut self, call: &Call<'_>, text: &Word) -> Judged {
@@ -187,7 +185,7 @@ impl Walk<'_> {
                 if word.surety == Surety::Unknown {
                     break Err(call.doubt("one of its words could be several"));
                 }
-                let value = Word { text: value.to_owned(), surety: word.surety };
+                let value = word.after(word.text.len() - value.len());
                 super::variables::assignment(name, &value)?;
                 self.given.push(name.to_owned());
                 at += 1;
@@ -245,6 +243,10 @@ impl Walk<'_> {
         if call.arguments.iter().any(|word| is_one_of(word, &FIND_WRITES)) {
             return Err(call.doubt("it writes a list of files"));
         }
+        let (starts, wanted) = (find_starts(call.arguments), found(call.arguments));
+        let is_started = call.arguments.iter().any(|word| is_one_of(word, &FIND_STARTS));
+        self.remember_listing(starts.iter().collect(), wanted);
+        self.is_computed |= is_started;
         let mut rest = call.arguments;
         while let Some(at) = rest.iter().position(|word| is_one_of(word, &FIND_STARTS)) {
             let after = &rest[at + 1..];

@@ -92,9 +92,6 @@ const LOOKING: [(&str, &[&str]); 11] = [
 /// What `ao` itself tells.
 const OWN: [&str; 6] = ["search", "lookup", "show", "schema", "metrics", "retrieval-bench"];
 
-/// The program's first operand is what is looked for, not a file.
-const SEARCHERS: [&str; 5] = ["grep", "egrep", "fgrep", "rg", "ag"];
-
 impl Walk<'_> {
     pub(super) fn judge_reader(&mut self, call: &Call<'_>) -> Option<Judged> {
         let name = call.name.as_str();
@@ -164,12 +161,6 @@ impl Walk<'_> {
         if matches!(call.name.as_str(), "[" | "test") {
             condition(call)?;
         }
-        let skipped = usize::from(SEARCHERS.contains(&call.name.as_str()));
-        if !matches!(call.name.as_str(), "echo" | "printf") {
-            for word in call.operands(&[]).into_iter().skip(skipped) {
-                self.secret(word)?;
-            }
-        }
         self.reads(call)
     }
 
@@ -237,9 +228,6 @@ impl Walk<'_> {
         let read = sed::read(call).map_err(|why| call.doubt(why))?;
         for file in &read.written {
             self.write_word(file, Change::Unknown, call.directories)?;
-        }
-        for file in &read.files {
-            self.secret(file)?;
         }
         self.reads(call)
     }

@@ -9,7 +9,6 @@ use crate::shell::Word;
 
 #[derive(Debug)]
 pub(super) struct Read<'a> {
-    pub(super) files: Vec<&'a Word>,
     /// Those that are edited in place.
     pub(super) written: Vec<&'a Word>,
 }
@@ -48,8 +47,8 @@ pub(super) fn read<'a>(call: &Call<'a>) -> Result<Read<'a>, &'static str> {
             return Err(UNPLAIN);
         }
     }
-    let written = if is_in_place { operands.clone() } else { Vec::new() };
-    Ok(Read { files: operands, written })
+    let written = if is_in_place { operands } else { Vec::new() };
+    Ok(Read { written })
 }
 
 fn is_plain(script: &str) -> bool {

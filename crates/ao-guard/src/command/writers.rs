@@ -3,6 +3,7 @@
 use super::words::Call;
 use super::{Judged, Walk};
 use crate::scope::{Change, Refusal, Rule, Standing};
+use crate::secret_paths::ReadDepth;
 use crate::shell::Word;
 
 impl Walk<'_> {
@@ -112,7 +113,7 @@ impl Walk<'_> {
         }
         let (sources, targets) = self.destinations(call)?;
         for source in sources {
-            self.secret(source)?;
+            self.judge_read(source, ReadDepth::Alone)?;
         }
         for target in &targets {
             self.write_word(target, Change::Unknown, call.directories)?;
@@ -141,12 +142,8 @@ impl Walk<'_> {
     fn dd(&mut self, call: &Call<'_>) -> Judged {
         call.all_known()?;
         for word in call.arguments {
-            match word.text.split_once('=') {
-                Some(("of", file)) => {
-                    self.write_word(&Word::literal(file), Change::Unknown, call.directories)?;
-                }
-                Some(("if", file)) => self.secret(&Word::literal(file))?,
-                _ => {}
+            if let Some(("of", file)) = word.text.split_once('=') {
+                self.write_word(&Word::literal(file), Change::Unknown, call.directories)?;
             }
         }
         self.reads(call)

@@ -5,6 +5,7 @@
 //! and to say no everywhere else: what it does not know, what it cannot read, what it cannot judge.
 
 mod patch;
+mod reads;
 mod tools;
 
 use std::path::{Path, PathBuf};

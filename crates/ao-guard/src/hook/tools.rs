@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ToolCall, patch};
+use super::{ToolCall, patch, reads};
 use crate::command::Effect;
 use crate::scope::{Change, ManifestKind, Policy, ProjectPath, Refusal, Rule, Standing};
 
@@ -76,9 +76,6 @@ const CODEX_SHELLS: [&str; 7] = [
     "unified_exec",
 ];
 
-/// Where a tool says what it reads.
-const READ_KEYS: [&str; 4] = ["file_path", "path", "notebook_path", "glob"];
-
 type Judged = Result<Vec<Effect>, Refusal>;
 
 pub(super) fn judge(
@@ -89,7 +86,7 @@ pub(super) fn judge(
 ) -> Judged {
     let tool = call.tool.as_str();
     if let_through.iter().any(|named| named == tool) {
-        return Ok(vec![Effect::Reads { program: tool.to_owned() }]);
+        return look(call, policy);
     }
     match (harness, tool) {
         (Harness::Claude, "Write") => write(call, policy),
@@ -104,13 +101,9 @@ pub(super) fn judge(
     }
 }
 
+/// A tool that reads: of everything by which it could name a file.
 fn look(call: &ToolCall, policy: &Policy) -> Judged {
-    for path in READ_KEYS.iter().filter_map(|key| call.input.get(*key)).filter_map(Value::as_str) {
-        let plain = path.trim_start_matches(['~', '/']);
-        if policy.sacred().is_secret(plain) {
-            return Err(Refusal::new(Rule::Secret, path, "an agent does not read secrets"));
-        }
-    }
+    reads::judge(call, policy)?;
     Ok(vec![Effect::Reads { program: call.tool.clone() }])
 }
 

@@ -82,6 +82,16 @@ impl Globs {
 
     /// The glob that matches this path, as it was written.
     pub fn matching(&self, path: &str) -> Option<&str> {
+        self.first(&self.names(path))
+    }
+
+    /// The glob that matches this path or a folder above it.
+    pub fn covering(&self, path: &str) -> Option<&str> {
+        let names = self.names(path);
+        (1..=names.len()).find_map(|end| self.first(&names[..end]))
+    }
+
+    fn names(&self, path: &str) -> Vec<Vec<char>> {
         let folded;
         let path = match self.case {
             Case::Exact => path,
@@ -90,15 +100,22 @@ impl Globs {
                 &folded
             }
         };
-        let names: Vec<Vec<char>> = path.split('/').map(|name| name.chars().collect()).collect();
-        let found = self.patterns.iter().find(|pattern| matches(&pattern.parts, &names));
+        path.split('/').map(|name| name.chars().collect()).collect()
+    }
+
+    fn first(&self, names: &[Vec<char>]) -> Option<&str> {
+        let found = self.patterns.iter().find(|pattern| matches(&pattern.parts, names));
         found.map(|pattern| pattern.written.as_str())
     }
 
-    /// The glob that matches this path or a folder above it.
-    pub fn covering(&self, path: &str) -> Option<&str> {
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        ends.filter_map(|end| path.get(..end)).find_map(|above| self.matching(above))
+    /// The glob that matches something beneath this folder, if it can be told from its first names.
+    pub fn beneath(&self, folder: &str) -> Option<&str> {
+        let names = self.names(folder);
+        let is_longer = |pattern: &&Pattern| {
+            let first = pattern.parts.get(..names.len()).unwrap_or_default();
+            pattern.parts.len() > names.len() && matches(first, &names)
+        };
+        self.patterns.iter().find(is_longer).map(|pattern| pattern.written.as_str())
     }
 }
 

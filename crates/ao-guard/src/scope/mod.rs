@@ -23,6 +23,7 @@ pub use self_start::{SelfStart, SelfStartKind, WrittenFile, self_starting};
 
 use crate::command::Class;
 use crate::git::Git;
+use crate::secret_paths::{ReadRules, SecretPaths, Walked, Wanted};
 
 const SACRED_FILE: &str = ".agentops/sacred-scopes.yaml";
 const SACRED_BYTES_MAX: u64 = 1024 * 1024;
@@ -88,6 +89,8 @@ pub struct Policy {
     pub leak: Leak,
     /// To be asked about what is tracked; without it such a question is answered with a refusal.
     pub git: Option<Git>,
+    /// What is not read.
+    pub secret_paths: SecretPaths,
     sacred: Sacred,
     /// The project's own globs, or why they cannot be read.
     added: Result<Globs, String>,
@@ -98,6 +101,7 @@ impl Policy {
     pub fn new(project: Project, owned: Owned) -> Result<Self, BadGlob> {
         let added = project_sacred(project.root());
         Ok(Self {
+            secret_paths: SecretPaths::new(project.root(), ReadRules::default())?,
             project,
             owned,
             grants: Vec::new(),
@@ -109,8 +113,35 @@ impl Policy {
         })
     }
 
-    pub fn sacred(&self) -> &Sacred {
-        &self.sacred
+    /// The secrets in a folder of which this is read.
+    pub(crate) fn secrets_in(&self, folder: &Path, wanted: &Wanted) -> Walked {
+        let walked = self.secret_paths.beneath(folder, wanted);
+        let (Walked::Secrets { paths, why }, true, Some(git)) =
+            (&walked, wanted.has_ignored_left_out, &self.git)
+        else {
+            return walked;
+        };
+        let root = self.project.root();
+        let beneath: Vec<&str> = paths
+            .iter()
+            .filter_map(|path| path.strip_prefix(root).ok().and_then(Path::to_str))
+            .collect();
+        match git.ignored(&beneath) {
+            Ok(ignored) => {
+                let is_read = |path: &&std::path::PathBuf| {
+                    let beneath = path.strip_prefix(root).ok().and_then(Path::to_str);
+                    !beneath.is_some_and(|beneath| ignored.iter().any(|one| one == beneath))
+                };
+                let paths: Vec<_> = paths.iter().filter(is_read).cloned().collect();
+                if paths.is_empty() {
+                    Walked::Clean
+                } else {
+                    Walked::Secrets { paths, why: why.clone() }
+                }
+            }
+            // What git cannot say is no permission.
+            Err(_) => walked,
+        }
     }
 
     /// Why the project's own sacred scopes cannot be read, if they cannot.

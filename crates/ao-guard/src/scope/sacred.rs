@@ -5,6 +5,7 @@
 
 use super::glob::{BadGlob, Case, Globs};
 use super::rule::Rule;
+use crate::secret_paths;
 
 /// Something that is written only if it was granted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,33 +26,6 @@ impl Grant {
         }
     }
 }
-
-/// Tokens and keys of any provider, and the vault. They are not read by a worker either.
-const SECRETS: &[&str] = &[
-    "**/{credentials,.credentials}.json",
-    "**/.*/credentials",
-    "**/.{aws,ssh,gnupg,azure,vault,password-store}",
-    "**/.config/{gcloud,gh,op}",
-    "**/.codex/auth.json",
-    "**/.gemini/oauth_creds.json",
-    "**/.local/share/opencode/auth.json",
-    "**/.{netrc,pgpass,my.cnf,npmrc,pypirc,boto,s3cfg,vault-token,git-credentials,terraformrc}",
-    "**/.cargo/credentials.toml",
-    "**/.kube/config",
-    "**/.docker/config.json",
-    "**/client_secret*.json",
-    "**/*service[-_]account*.json",
-    "**/id_{rsa,dsa,ecdsa,ed25519}",
-    "**/*.{key,pem,p12,pfx,jks,keystore}",
-    "**/etc/secrets",
-    "**/.agentops/{vault,vault.age,identity.txt}",
-    "**/*.age",
-];
-
-const ENVIRONMENT: &[&str] = &["**/.env", "**/.env.*", "**/.envrc"];
-
-/// Files that show which variables there are, and hold no values: read, but not written.
-const ENVIRONMENT_SAMPLES: &[&str] = &["**/.env.{example,sample,template,dist}"];
 
 const CALLBACKS: &[&str] = &[
     "**/*oauth*/**/*callback*",
@@ -133,8 +107,6 @@ struct Class {
 pub struct Sacred {
     always: Vec<Class>,
     granted: Vec<(Grant, Class)>,
-    secrets: Globs,
-    samples: Globs,
     migrations: Globs,
     runs: Globs,
 }
@@ -142,13 +114,15 @@ pub struct Sacred {
 impl Sacred {
     /// The lists are our own, and a unit test reads them all; an error here is a mistake of ours.
     pub fn built_in() -> Result<Self, BadGlob> {
+        let secrets: Vec<&str> = secret_paths::secret_names().collect();
+        let environment: Vec<&str> = secret_paths::environment_names().collect();
         let folded = |globs: &[&str]| Globs::parse(globs, Case::Folded);
         let class = |rule, what, globs: &[&str]| Ok(Class { rule, what, globs: folded(globs)? });
         let always = |what, globs| class(Rule::Sacred, what, globs);
         Ok(Self {
             always: vec![
-                always("credentials, a key or the vault", SECRETS)?,
-                always("an environment file", ENVIRONMENT)?,
+                always("credentials, a key or the vault", &secrets)?,
+                always("an environment file", &environment)?,
                 always("git's own files and configuration", GIT)?,
                 always("an OAuth callback", CALLBACKS)?,
                 always("a handler of billing webhooks", WEBHOOKS)?,
@@ -162,8 +136,6 @@ impl Sacred {
                 ),
                 (Grant::Billing, class(Rule::Billing, "a billing module", BILLING)?),
             ],
-            secrets: folded(&[SECRETS, ENVIRONMENT].concat())?,
-            samples: folded(ENVIRONMENT_SAMPLES)?,
             migrations: folded(MIGRATIONS)?,
             runs: folded(RUNS_BY_ITSELF)?,
         })
@@ -181,11 +153,6 @@ impl Sacred {
         let classes = self.always.iter().chain(by_grant.map(|(_, class)| class));
         let mut found = classes.filter(|class| class.globs.covering(path).is_some());
         found.next().map(|class| (class.rule, class.what))
-    }
-
-    /// Whether a worker may not even read this.
-    pub fn is_secret(&self, path: &str) -> bool {
-        self.secrets.covering(path).is_some() && self.samples.matching(path).is_none()
     }
 
     /// Whether a file of this name is a database migration.
@@ -247,7 +214,6 @@ mod tests {
         for path in ["src/author.ts", "environment.rs", "docs/env.md", ".gitignore", "src/a.rs"] {
             assert_eq!(rule(path), None, "{path}");
         }
-        assert!(sacred.is_secret(".env") && !sacred.is_secret(".env.example"));
         assert!(sacred.is_migration("db/migrate/001_x.rb") && !sacred.is_migration("migrations"));
         assert!(sacred.runs_by_itself("x/AGENTS.md") && sacred.runs_by_itself(".claude/a/b"));
     }

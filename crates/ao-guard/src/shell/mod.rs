@@ -7,6 +7,7 @@
 
 mod condition;
 mod count;
+mod parameter;
 mod read;
 mod redirect;
 mod word;
@@ -26,20 +27,61 @@ pub enum Surety {
     Unknown,
 }
 
+/// A part of a word, before anything in it is expanded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WordPart {
+    /// It stands for itself.
+    Quoted(String),
+    /// A tilde, a pattern or braces in it mean something.
+    Bare(String),
+    /// The value of this variable.
+    Variable(String),
+    /// What nobody knows.
+    Hole,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// Without quotes; what is not known is left out.
     pub text: String,
     pub surety: Surety,
+    /// The same in full: the texts of these are the text.
+    pub parts: Vec<WordPart>,
 }
 
 impl Word {
     pub fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), surety: Surety::Literal }
+        let text = text.into();
+        let parts = vec![WordPart::Quoted(text.clone())];
+        Self { text, surety: Surety::Literal, parts }
     }
 
     pub fn unknown() -> Self {
-        Self { text: String::new(), surety: Surety::Unknown }
+        Self { text: String::new(), surety: Surety::Unknown, parts: vec![WordPart::Hole] }
+    }
+
+    /// What follows this place in the text.
+    #[must_use]
+    pub fn after(&self, at: usize) -> Self {
+        let mut left = at;
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            let (WordPart::Quoted(text) | WordPart::Bare(text)) = part else {
+                if left == 0 {
+                    parts.push(part.clone());
+                }
+                continue;
+            };
+            let cut = left.min(text.len());
+            left -= cut;
+            let rest = text.get(cut..).unwrap_or_default().to_owned();
+            if !rest.is_empty() {
+                let is_quoted = matches!(part, WordPart::Quoted(_));
+                parts.push(if is_quoted { WordPart::Quoted(rest) } else { WordPart::Bare(rest) });
+            }
+        }
+        let text = self.text.get(at..).unwrap_or_default().to_owned();
+        Self { text, surety: self.surety, parts }
     }
 
     /// The text, if it is what it says.
@@ -97,6 +139,10 @@ pub struct Command {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     pub commands: Vec<Command>,
+    /// What variables are given, wherever that is.
+    pub values: Vec<(String, Word)>,
+    /// Words that stand for a variable that has no value.
+    pub defaults: Vec<Word>,
     /// What could not be understood.
     pub doubts: Vec<String>,
 }
@@ -137,7 +183,7 @@ mod tests {
 
     #[test]
     fn words_are_what_a_shell_would_make_of_them() {
-        let script = read(r#"a 'b c'd "e \"f\" \g" h\ i $'j\nk' ~/l *.m "$n" {o,p} q=r '' [ ]"#);
+        let script = read(r#"a 'b c'd "e \"f\" \g" h\ i $'\n\t' ~/l *.m "$n" {o,p} q=r '' [ ]"#);
         let words = &script.commands[0].words;
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let wanted = [
@@ -145,7 +191,7 @@ mod tests {
             "b cd",
             "e \"f\" \\g",
             "h i",
-            "j\nk",
+            "\n\t",
             "~/l",
             "*.m",
             "",
@@ -170,7 +216,7 @@ mod tests {
             (texts(&a.reads), texts(&a.writes)),
             (vec!["i".into()], vec!["o".into(), "e".into()])
         );
-        assert_eq!(b.stdin, Stdin::Text(super::Word::literal("t")));
+        assert!(matches!(&b.stdin, Stdin::Text(word) if word.known() == Some("t")));
         assert_eq!((c.stdin.clone(), texts(&c.writes)), (Stdin::Pipe, vec!["f".to_owned()]));
         assert_eq!(
             [a.join, b.join, c.join, d.join],
@@ -199,6 +245,17 @@ mod tests {
             "a \0",
             "a <<$X\n",
             "${a:=b}",
+            "${a:-<(b)}",
+            "${a:+>(b)}",
+            "${a#=(b)}",
+            "${a/x/$(b)(e:c:)}",
+            "${a:$b}",
+            "${a[b]}",
+            "${!a}",
+            "${a@P}",
+            "${#a:-b}",
+            "$a[b]",
+            "$'\\'' b",
             &deep,
         ] {
             assert!(!read(text).doubts.is_empty(), "{text}");

@@ -24,7 +24,12 @@ pub fn read(text: &str) -> Script {
         reader.list(None);
         reader.check_counts();
     }
-    Script { commands: reader.commands, doubts: reader.doubts }
+    Script {
+        commands: reader.commands,
+        values: reader.values,
+        defaults: reader.defaults,
+        doubts: reader.doubts,
+    }
 }
 
 /// A command that is being read.
@@ -44,6 +49,8 @@ pub(super) struct Reader {
     lists: usize,
     pub(super) commands: Vec<Command>,
     pub(super) numbers: Vec<usize>,
+    values: Vec<(String, Word)>,
+    pub(super) defaults: Vec<Word>,
     doubts: Vec<String>,
     pub(super) counts: Counts,
     pub(super) open: Vec<Open>,
@@ -62,6 +69,8 @@ impl Reader {
             lists: 0,
             commands: Vec::new(),
             numbers: Vec::new(),
+            values: Vec::new(),
+            defaults: Vec::new(),
             doubts: Vec::new(),
             counts: Counts::default(),
             open: Vec::new(),
@@ -82,6 +91,20 @@ impl Reader {
 
     pub(super) fn is_next(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(ahead, letter)| self.peek(ahead) == Some(letter))
+    }
+
+    /// One step deeper; false, with a doubt, if that is too deep.
+    pub(super) fn descend(&mut self) -> bool {
+        self.depth += 1;
+        if self.is_hopeless() {
+            self.doubt(TOO_DEEP);
+            self.at = self.letters.len();
+        }
+        !self.is_hopeless()
+    }
+
+    pub(super) fn ascend(&mut self) {
+        self.depth -= 1;
     }
 
     fn is_hopeless(&self) -> bool {
@@ -238,6 +261,7 @@ impl Reader {
             && let Some(assignment) = assignment(&found)
         {
             self.count_assignment(&assignment.0, start);
+            self.values.push(assignment.clone());
             self.command().assignments.push(assignment);
             return;
         }
@@ -268,11 +292,19 @@ impl Reader {
                 Some(_) => {
                     let word = self.word().word;
                     is_number &= word.known().is_some_and(super::count::is_number);
+                    self.values.push((name.clone(), word));
                 }
             }
         }
         self.counts.assigned(&name, is_number);
         self.next(list, Join::Fresh);
+    }
+
+    /// A command that stands alone, whatever is around it.
+    pub(super) fn alone(&mut self, words: Vec<Word>) {
+        self.lists += 1;
+        self.numbers.push(0);
+        self.commands.push(Command { words, is_repeated: self.loops > 0, ..blank(self.lists) });
     }
 
     pub(super) fn close_condition(&mut self) {
@@ -318,6 +350,8 @@ impl Reader {
                 .into_iter()
                 .map(|command| Command { fed_by: command.fed_by.map(|at| at + before), ..command }),
         );
+        self.values.extend(inner.values);
+        self.defaults.extend(inner.defaults);
         self.counts.take(inner.counts);
         for doubt in inner.doubts {
             self.doubt(&doubt);
@@ -399,6 +433,6 @@ fn assignment(found: &Found) -> Option<(String, Word)> {
     let mut letters = name.chars();
     let is_name = letters.next().is_some_and(|l| l.is_ascii_alphabetic() || l == '_')
         && letters.all(|l| l.is_ascii_alphanumeric() || l == '_');
-    let value = Word { text: value.get(1..)?.to_owned(), surety: found.word.surety };
-    is_name.then(|| (name.to_owned(), value))
+    let at = found.equals? + value.get(..1)?.len();
+    is_name.then(|| (name.to_owned(), found.word.after(at)))
 }

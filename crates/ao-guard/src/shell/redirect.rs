@@ -2,7 +2,7 @@
 
 use super::read::Reader;
 use super::word::{Found, is_blank};
-use super::{Stdin, Surety, Word};
+use super::{Stdin, Surety, Word, WordPart};
 
 #[derive(Debug)]
 pub(super) struct HereDocument {
@@ -120,7 +120,11 @@ impl Reader {
                 surety = Surety::Unknown;
             }
             if document.is_read {
-                self.give_text(document.serial, Word { text: body, surety });
+                let parts = match surety {
+                    Surety::Literal => vec![WordPart::Quoted(body.clone())],
+                    _ => vec![WordPart::Quoted(body.clone()), WordPart::Hole],
+                };
+                self.give_text(document.serial, Word { text: body, surety, parts });
             }
         }
     }

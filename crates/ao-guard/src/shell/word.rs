@@ -1,10 +1,14 @@
 //! Words: quotes, escapes and what is substituted.
 
 use super::read::Reader;
-use super::{Surety, Word};
+use super::{Surety, Word, WordPart};
 
 pub(super) fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\t')
+}
+
+pub(super) fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
 }
 
 /// Letters that end a word where they are not quoted.
@@ -14,8 +18,9 @@ fn ends_word(letter: char) -> bool {
 
 /// A word while it is read.
 #[derive(Debug)]
-struct Draft {
+pub(super) struct Draft {
     text: String,
+    parts: Vec<WordPart>,
     surety: Surety,
     is_bare: bool,
     /// Where a `=` stands that was not quoted, after nothing but what is known.
@@ -33,8 +38,45 @@ pub(super) struct Found {
 }
 
 impl Draft {
-    fn new() -> Self {
-        Self { text: String::new(), surety: Surety::Literal, is_bare: true, equals: None }
+    pub(super) fn new() -> Self {
+        let (text, parts) = (String::new(), Vec::new());
+        Self { text, parts, surety: Surety::Literal, is_bare: true, equals: None }
+    }
+
+    pub(super) fn bare(&mut self, letter: char) {
+        self.text.push(letter);
+        match self.parts.last_mut() {
+            Some(WordPart::Bare(text)) => text.push(letter),
+            _ => self.parts.push(WordPart::Bare(letter.into())),
+        }
+    }
+
+    fn quoted(&mut self, letter: char) {
+        self.text.push(letter);
+        match self.parts.last_mut() {
+            Some(WordPart::Quoted(text)) => text.push(letter),
+            _ => self.parts.push(WordPart::Quoted(letter.into())),
+        }
+    }
+
+    /// What is not known beforehand.
+    pub(super) fn hole(&mut self, surety: Surety) {
+        self.parts.push(WordPart::Hole);
+        self.is_at_least(surety);
+    }
+
+    /// The value of a variable, or what nobody knows if it has another name than a plain one.
+    pub(super) fn variable(&mut self, name: String, surety: Surety) {
+        self.parts.push(if super::count::is_name(&name) {
+            WordPart::Variable(name)
+        } else {
+            WordPart::Hole
+        });
+        self.is_at_least(surety);
+    }
+
+    pub(super) fn word(self) -> Word {
+        Word { text: self.text, surety: self.surety, parts: self.parts }
     }
 
     fn is_at_least(&mut self, surety: Surety) {
@@ -55,7 +97,7 @@ impl Reader {
             if is_process {
                 self.at += 2;
                 self.list(Some(')'));
-                draft.is_at_least(Surety::Unknown);
+                draft.hole(Surety::Unknown);
                 continue;
             }
             if letter == '(' && !draft.text.is_empty() {
@@ -69,9 +111,10 @@ impl Reader {
             self.letter(letter, &mut draft);
         }
         // `[` alone is the name of a command.
-        let surety = if draft.text == "[" { Surety::Literal } else { draft.surety };
-        let word = Word { text: draft.text, surety };
-        Found { word, is_bare: draft.is_bare, equals: draft.equals }
+        if draft.text == "[" {
+            draft.surety = Surety::Literal;
+        }
+        Found { is_bare: draft.is_bare, equals: draft.equals, word: draft.word() }
     }
 
     fn letter(&mut self, letter: char, draft: &mut Draft) {
@@ -81,7 +124,7 @@ impl Reader {
                 Some(next) => {
                     self.at += 1;
                     draft.is_bare = false;
-                    draft.text.push(next);
+                    draft.quoted(next);
                 }
                 None => self.doubt("it ends with a backslash"),
             },
@@ -100,27 +143,29 @@ impl Reader {
                     draft.is_bare = false;
                     self.escaped_quote(draft);
                 }
+                // To other shells the `$` is part of the word.
                 Some('"') => {
                     self.at += 1;
                     draft.is_bare = false;
+                    draft.is_at_least(Surety::Whole);
                     self.double_quoted(draft);
                 }
                 _ => self.dollar(draft),
             },
             '*' | '?' | '[' => {
                 draft.is_at_least(Surety::Pattern);
-                draft.text.push(letter);
+                draft.bare(letter);
             }
             '{' if draft.surety == Surety::Unknown || self.is_brace_expansion() => {
                 draft.is_at_least(Surety::Unknown);
-                draft.text.push(letter);
+                draft.bare(letter);
             }
             '\0' => self.doubt("it has a NUL"),
             '=' if draft.is_bare && draft.surety == Surety::Literal && draft.equals.is_none() => {
                 draft.equals = Some(draft.text.len());
-                draft.text.push(letter);
+                draft.bare(letter);
             }
-            letter => draft.text.push(letter),
+            letter => draft.bare(letter),
         }
     }
 
@@ -141,7 +186,7 @@ impl Reader {
             if letter == '\'' {
                 return;
             }
-            draft.text.push(letter);
+            draft.quoted(letter);
         }
         self.doubt("a quote is not closed");
     }
@@ -154,7 +199,7 @@ impl Reader {
                 '\\' => self.escape_in_quotes(draft),
                 '`' | '$' => self.quoted_expansion(letter, draft),
                 '\0' => self.doubt("it has a NUL"),
-                letter => draft.text.push(letter),
+                letter => draft.quoted(letter),
             }
         }
         self.doubt("a quote is not closed");
@@ -183,9 +228,9 @@ impl Reader {
             Some('\n') => self.at += 1,
             Some(next @ ('$' | '`' | '"' | '\\')) => {
                 self.at += 1;
-                draft.text.push(next);
+                draft.quoted(next);
             }
-            _ => draft.text.push('\\'),
+            _ => draft.quoted('\\'),
         }
     }
 
@@ -195,7 +240,7 @@ impl Reader {
         while let Some(letter) = self.peek(0) {
             self.at += 1;
             match letter {
-                '\\' => self.at += 1,
+                '\\' => self.at = self.letters.len().min(self.at + 1),
                 '`' => self.backticks(&mut draft),
                 '$' => self.dollar(&mut draft),
                 _ => {}
@@ -205,6 +250,8 @@ impl Reader {
     }
 
     /// `$'…'`, with the escapes that C has.
+    /// To other shells this is a `$` and what stands between plain quotes. So only blanks are taken for what they
+    /// say, and where the quote ends must be the same for all.
     fn escaped_quote(&mut self, draft: &mut Draft) {
         while let Some(letter) = self.peek(0) {
             self.at += 1;
@@ -214,21 +261,24 @@ impl Reader {
                     let Some(next) = self.peek(0) else { break };
                     self.at += 1;
                     match next {
-                        'n' => draft.text.push('\n'),
-                        't' => draft.text.push('\t'),
-                        '\\' | '\'' | '"' | '?' => draft.text.push(next),
+                        'n' => draft.quoted('\n'),
+                        't' => draft.quoted('\t'),
+                        '\'' => self.doubt("a quote that ends elsewhere for another shell"),
                         // Numbers of characters: what they spell is left open.
-                        _ => draft.is_at_least(Surety::Unknown),
+                        _ => draft.hole(Surety::Unknown),
                     }
                 }
-                letter => draft.text.push(letter),
+                letter => {
+                    draft.quoted(letter);
+                    draft.is_at_least(Surety::Whole);
+                }
             }
         }
         self.doubt("a quote is not closed");
     }
 
-    fn backticks(&mut self, draft: &mut Draft) {
-        draft.is_at_least(Surety::Unknown);
+    pub(super) fn backticks(&mut self, draft: &mut Draft) {
+        draft.hole(Surety::Unknown);
         let mut inside = String::new();
         while let Some(letter) = self.peek(0) {
             self.at += 1;
@@ -237,7 +287,7 @@ impl Reader {
                 // Which of them go hangs on what stands around.
                 '\\' => {
                     self.doubt("a backslash between backticks");
-                    self.at += 1;
+                    self.at = self.letters.len().min(self.at + 1);
                 }
                 letter => inside.push(letter),
             }
@@ -246,94 +296,48 @@ impl Reader {
     }
 
     /// What follows a `$`.
-    fn dollar(&mut self, draft: &mut Draft) {
+    pub(super) fn dollar(&mut self, draft: &mut Draft) {
         match self.peek(0) {
             Some('(') if self.peek(1) == Some('(') => {
-                draft.is_at_least(Surety::Unknown);
+                draft.hole(Surety::Unknown);
                 self.at += 2;
                 self.arithmetic();
             }
             Some('(') => {
-                draft.is_at_least(Surety::Unknown);
+                draft.hole(Surety::Unknown);
                 self.at += 1;
                 self.list(Some(')'));
             }
             Some('{') => {
-                draft.is_at_least(Surety::Unknown);
                 self.at += 1;
-                self.parameter();
+                self.parameter(draft);
             }
             Some('[') => {
-                draft.is_at_least(Surety::Unknown);
+                draft.hole(Surety::Unknown);
                 self.doubt("arithmetic in square brackets");
             }
             Some(letter) if letter.is_ascii_alphanumeric() || "_@*#?-$!".contains(letter) => {
                 let start = self.at;
                 self.at += 1;
                 if letter.is_ascii_alphabetic() || letter == '_' {
-                    while self.peek(0).is_some_and(|l| l.is_ascii_alphanumeric() || l == '_') {
+                    while self.peek(0).is_some_and(is_of_name) {
                         self.at += 1;
                     }
                 }
                 let name: String = self.letters[start..self.at].iter().collect();
                 let is_number = matches!(letter, '?' | '#' | '$') || self.is_tested_number(&name);
-                draft.is_at_least(if is_number { Surety::Whole } else { Surety::Unknown });
-            }
-            _ => draft.text.push('$'),
-        }
-    }
-
-    fn parameter(&mut self) {
-        let start = self.at;
-        let mut depth = 0_usize;
-        while let Some(letter) = self.peek(0) {
-            match letter {
-                '{' if self.at > start && self.letters[self.at - 1] == '$' => depth += 1,
-                // Where a parameter with a plain brace ends, shells do not agree.
-                '{' | '\n' => break,
-                '}' if depth == 0 => {
-                    let inside: String = self.letters[start..self.at].iter().collect();
-                    self.at += 1;
-                    if let Some(why) = odd_parameter(&inside) {
-                        self.doubt(why);
-                    }
-                    self.expansions(&inside);
-                    return;
+                draft.variable(name, if is_number { Surety::Whole } else { Surety::Unknown });
+                if self.peek(0) == Some('[') {
+                    // To some shells a subscript, which is counted.
+                    self.doubt("a bracket after a variable");
                 }
-                '}' => depth -= 1,
-                _ => {}
             }
-            self.at += 1;
+            // To some shells these expand the variable that follows.
+            Some('=' | '~' | '^' | '+') if self.peek(1).is_some_and(is_of_name) => {
+                draft.quoted('$');
+                draft.hole(Surety::Unknown);
+            }
+            _ => draft.quoted('$'),
         }
-        self.doubt("a parameter is not closed, or has a brace");
     }
-}
-
-/// What of a parameter does more than read a variable.
-fn odd_parameter(inside: &str) -> Option<&'static str> {
-    if inside.ends_with("@P") || inside.contains(['\'', '"', '\\']) {
-        return Some("a parameter with quotes, or one that is run as a prompt");
-    }
-    let counted = inside.strip_prefix('#').filter(|rest| !rest.is_empty()).unwrap_or(inside);
-    let is_special = counted.starts_with(['@', '*', '#', '?', '-', '$']);
-    let is_plain = |l: char| l.is_ascii_alphanumeric() || l == '_';
-    let name_end =
-        if is_special { 1 } else { counted.find(|l: char| !is_plain(l)).unwrap_or(counted.len()) };
-    if name_end == 0 {
-        // `${!x}`, `${ cmd; }`, `${(e)x}`
-        return Some("a parameter that is no variable");
-    }
-    let operator = &counted[name_end..];
-    if operator.trim_start_matches(':').starts_with('=') {
-        return Some("a parameter that is set while it is read");
-    }
-    let is_number = |text: &str| {
-        text.chars().all(|l| l.is_ascii_digit() || matches!(l, ' ' | ':' | '-' | '@' | '*'))
-    };
-    let subscript = operator.strip_prefix('[').map(|rest| rest.split(']').next().unwrap_or(rest));
-    let part = operator.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?']));
-    if subscript.or(part).is_some_and(|text| !is_number(text)) {
-        return Some("a place in a variable that is not plain");
-    }
-    None
 }

@@ -25,11 +25,9 @@ impl Desk {
                 "src/package.json",
                 "{\n  \"name\": \"x\",\n  \"dependencies\": { \"a\": \"1\" }\n}\n",
             ),
-            ("src/.env", "KEY=1\n"),
             ("src/auth/login.ts", "x\n"),
             ("canonical/DECISIONS.md", "decided\n"),
             ("package.json", "{ \"dependencies\": {} }\n"),
-            (".env", "SECRET=1\n"),
             ("x", "outside of the scope\n"),
         ] {
             let path = repo.root().join(path);

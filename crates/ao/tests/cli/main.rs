@@ -49,6 +49,7 @@ mod guard_calls;
 mod guard_check;
 mod guard_hook;
 mod guard_install;
+mod guard_reads;
 mod guard_texts;
 mod harvest;
 mod house;

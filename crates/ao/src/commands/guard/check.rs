@@ -27,6 +27,8 @@ Examples:
   ao guard check --tracked --scope 'src/**' src/a.rs    may a worker that owns src/?
   ao guard check --tracked --content new.json package.json
   ao guard check --tracked --scope 'src/**' --command 'sed -i s/a/b/ src/a.rs && make test'
+  ao --json guard check --tracked --scope 'src/**' --commands texts.jsonl
+  ao guard check --read src/main.rs ~/.ssh/config       may an agent read these?
   ao --json guard check --argv -- git push --force"
 )]
 pub(crate) struct Arguments {
@@ -41,11 +43,17 @@ pub(crate) struct Arguments {
     /// Judge this shell text instead of paths
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["paths", "argv"])]
     command: Option<String>,
+    /// Judge each of these shell texts: a file with a JSON string on every line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "argv", "command", "content"])]
+    commands: Option<PathBuf>,
+    /// Say whether the paths may be read, not whether they may be written
+    #[arg(long, conflicts_with_all = ["content", "command", "argv"])]
+    read: bool,
     /// The words are a program and its arguments, not paths
     #[arg(long)]
     argv: bool,
     /// Paths, relative to the project or absolute
-    #[arg(value_name = "PATH", required_unless_present = "command")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["command", "commands"])]
     paths: Vec<String>,
 }
 
@@ -63,12 +71,21 @@ pub(crate) fn run(
     let root = policy.project.root().to_owned();
     let judged: Vec<(String, Judged)> = if let Some(text) = &arguments.command {
         vec![("command".into(), policy.judge_shell(text, &root))]
+    } else if let Some(file) = &arguments.commands {
+        let judge = |text: String| {
+            let judged = policy.judge_shell(&text, &root);
+            (text, judged)
+        };
+        texts(file)?.into_iter().map(judge).collect()
     } else if arguments.argv {
         vec![("command".into(), policy.judge_argv(&arguments.paths, &root))]
     } else {
         let change = content.as_deref().map_or(Change::Unknown, Change::To);
         let paths = arguments.paths.iter();
-        paths.map(|path| (path.clone(), judge(&policy, path, change))).collect()
+        let judge = |path: &str| {
+            if arguments.read { judge_read(&policy, path) } else { judge(&policy, path, change) }
+        };
+        paths.map(|path| (path.clone(), judge(path))).collect()
     };
     for (_, judged) in judged.iter().filter(|_| !global.dry_run) {
         log::note(&root, Asked { by: "check", harness: None, tool: None }, judged);
@@ -82,6 +99,11 @@ fn judge(policy: &Policy, path: &str, change: Change<'_>) -> Judged {
     let path = policy.project.path_of(path, policy.project.root())?;
     policy.judge(&path, change)?;
     Ok(vec![Effect::Writes { path: path.as_str().to_owned() }])
+}
+
+fn judge_read(policy: &Policy, path: &str) -> Judged {
+    policy.judge_read_path(path, policy.project.root())?;
+    Ok(vec![Effect::Reads { program: path.to_owned() }])
 }
 
 fn tell(policy: &Policy, judged: &[(String, Judged)], printer: &Printer) {
@@ -121,6 +143,19 @@ fn told(effects: &[Effect]) -> Vec<Value> {
         Effect::Writes { path } => json!({ "writes": path }),
     };
     effects.iter().map(one).collect()
+}
+
+/// Shell texts, each a JSON string on a line of its own.
+fn texts(file: &PathBuf) -> Result<Vec<String>, Failure> {
+    let bytes = read(file)?;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    let filled = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
+    let text = |(at, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|error| {
+            Failure::usage(format!("{}: line {}: {error}", file.display(), at + 1))
+        })
+    };
+    filled.map(text).collect()
 }
 
 fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {

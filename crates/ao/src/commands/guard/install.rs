@@ -132,6 +132,7 @@ fn command(arguments: &Install, root: &Path) -> Result<String, Failure> {
         ("--scope", &rules.scope),
         ("--grant", &rules.grant),
         ("--destructive", &rules.destructive),
+        ("--readable", &rules.readable),
         ("--tool", tool),
     ];
     for (option, values) in lists {
