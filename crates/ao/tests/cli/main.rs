@@ -60,6 +60,8 @@ mod long_haul;
 mod lookup;
 mod marker;
 mod merge;
+mod merge_disputes;
+mod merge_languages;
 mod metrics;
 mod night;
 mod night_bad_input;
