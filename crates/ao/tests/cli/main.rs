@@ -120,6 +120,7 @@ mod signals_bad_input;
 mod signals_night;
 mod signals_secrets;
 mod signals_set;
+mod signals_strangers;
 mod signals_whose;
 mod signals_words;
 mod summary_fields;
