@@ -23,6 +23,7 @@ pub mod fitness;
 pub mod harvest;
 pub mod health;
 pub mod index;
+mod language;
 pub mod lineage;
 mod logs;
 pub mod lookup;

@@ -95,7 +95,7 @@ fn card(
     vouches: &Vouches,
     found: Found,
 ) -> Contradiction {
-    let Found { one, other, difference } = found;
+    let Found { one, other, difference, .. } = found;
     let Difference { kind, ours, theirs } = difference;
     let (one, other) = ((&corpus.entries[one.0], one.1), (&corpus.entries[other.0], other.1));
     // The older one first; what has no day is taken for the newest.

@@ -38,6 +38,8 @@ pub(super) struct Found {
     /// The place of the entry in the corpus, and its sentence.
     pub(super) one: (usize, String),
     pub(super) other: (usize, String),
+    /// What each of them says, as a hash.
+    pub(super) forms: [u64; 2],
     pub(super) difference: Difference,
 }
 
@@ -70,6 +72,10 @@ struct Sum {
 }
 
 pub(super) fn find(corpus: &Corpus, today: Date) -> Search {
+    find_up_to(corpus, today, FOUND_MAX)
+}
+
+pub(super) fn find_up_to(corpus: &Corpus, today: Date, most: usize) -> Search {
     let places: Vec<usize> = (0..corpus.entries.len()).collect();
     let listen = |place: &usize| {
         let entry = &corpus.entries[*place];
@@ -87,7 +93,7 @@ pub(super) fn find(corpus: &Corpus, today: Date) -> Search {
     };
     for meeting in meetings(&said, &forms) {
         together.put(&forms[meeting.one], &forms[meeting.other], meeting.is_cut);
-        if together.search.found.len() >= FOUND_MAX || together.tries >= ALL_TRIES_MAX {
+        if together.search.found.len() >= most || together.tries >= ALL_TRIES_MAX {
             together.search.is_capped = true;
             break;
         }
@@ -283,7 +289,8 @@ impl Together<'_> {
         }
         let quotes = (quoted(self.corpus, first), quoted(self.corpus, second));
         let (Some(one), Some(other)) = quotes else { return false };
-        self.search.found.push(Found { one, other, difference: difference.clone() });
+        let (forms, difference) = ([first.form, second.form], difference.clone());
+        self.search.found.push(Found { one, other, forms, difference });
         true
     }
 }

@@ -5,6 +5,7 @@
 //! side by side ([`compare`]). Whoever reads a card has to decide between two colleagues, so a wrong one costs more
 //! than a missing one: where the scope, the time or the condition differ, or might, nothing is said.
 
+mod among;
 mod around;
 mod card;
 mod clause;
@@ -22,6 +23,7 @@ mod statement;
 mod tests;
 mod tokens;
 
+pub(crate) use among::{Dispute, disputes_among};
 pub use card::{Cards, by_entry};
 pub(crate) use disputes::Disputes;
 pub use find::every_statement;

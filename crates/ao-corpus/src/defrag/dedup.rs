@@ -6,18 +6,22 @@ use std::path::Path;
 use ao_contract::{Defrag, DefragMember, DefragMerge, DefragPair, Unit};
 
 use super::DefragError;
+use super::disagreements::Disagreements;
 use super::edits::Reasons;
 use super::rewriting::Queue;
-use super::round::{Kept, Merge, Refused, Round};
+use super::round::{Came, Kept, Merge, Refused, Round};
 use crate::duplicates::{Cluster, Finder, Member, Pair};
 use crate::index::{Broken, Index};
 use crate::tree::Tree;
 
 /// A merged entry can be a copy of another one. What is left after so many rounds is for the next
-/// run.
+/// pass.
 const ROUNDS_MAX: usize = 6;
+/// A pass is what another run would do. The last one finds nothing, so that another run does not either; each of
+/// the others merges something, and hardly ever is there a third.
+const PASSES_MAX: usize = 32;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Done {
     /// By the path of the survivor.
     pub(super) merges: BTreeMap<String, Vec<Merge>>,
@@ -29,6 +33,22 @@ pub(super) struct Done {
     pub(super) copies: Copies,
     /// Of the tree that this leads to, if one was made.
     pub(super) index: Option<Index>,
+    /// Nothing was looked for yet.
+    is_first: bool,
+}
+
+impl Default for Done {
+    fn default() -> Self {
+        Self {
+            merges: BTreeMap::new(),
+            review: BTreeMap::new(),
+            refused: Refused::new(),
+            referrers: BTreeMap::new(),
+            copies: Copies::default(),
+            index: None,
+            is_first: true,
+        }
+    }
 }
 
 /// Clusters of copies, by their paths.
@@ -45,40 +65,89 @@ pub(super) fn dedup(
     tell: &dyn Fn(&str),
 ) -> Result<Done, DefragError> {
     tell("Looking for copies.");
-    let mut finder = Finder::new(tree);
+    let finder = Finder::new(tree);
+    let mut plan = Planner { agents, tree, queue, tell, finder, disputed: None };
     let mut done = Done::default();
-    let mut among: Option<BTreeSet<String>> = None;
-    let mut before: Option<Index> = None;
-    for _ in 0..ROUNDS_MAX {
-        let mut found = finder.find(tree, among.as_ref());
-        done.copies.after = found.clusters.iter().cloned().map(Cluster::into_paths).collect();
-        if among.is_none() {
-            done.copies.before.clone_from(&done.copies.after);
-        }
-        // What was refused is not tried twice: it would be asked the same.
-        found.clusters.retain_mut(|cluster| {
-            cluster.members.retain(|member| !done.is_refused(&cluster.survivor, &member.path));
-            !cluster.members.is_empty()
-        });
-        for pair in found.review {
-            done.review.insert((pair.one.clone(), pair.other.clone()), pair);
-        }
-        if found.clusters.is_empty() {
+    for _ in 0..PASSES_MAX {
+        if !plan.pass(&mut done)? || ao_mutant::active("LOOP-25/one-pass-is-all") {
             break;
         }
-        let count: usize = found.clusters.iter().map(|cluster| cluster.members.len()).sum();
-        tell(&format!("Asking what {count} copies are found by, before and after."));
-        let index = match before.take() {
+        plan.finder.begin_anew();
+    }
+    Ok(done)
+}
+
+/// What the rounds of all passes work on.
+struct Planner<'a> {
+    agents: Option<&'a Path>,
+    tree: &'a mut Tree,
+    queue: &'a mut Queue,
+    tell: &'a dyn Fn(&str),
+    finder: Finder,
+    /// What was disputed before anything was merged; looked for when the first merge is tried.
+    disputed: Option<Disagreements>,
+}
+
+impl Planner<'_> {
+    /// Everything that one run finds, of the tree as it is by now. Whether anything was merged.
+    fn pass(&mut self, done: &mut Done) -> Result<bool, DefragError> {
+        done.review.clear();
+        done.refused.clear();
+        let mut among: Option<BTreeSet<String>> = None;
+        // What was refused is not tried twice in a pass: it would be asked the same.
+        let mut tried: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut is_changed = false;
+        for _ in 0..ROUNDS_MAX {
+            let mut found = self.finder.find(self.tree, among.as_ref());
+            let clusters = || found.clusters.iter().cloned().map(Cluster::into_paths).collect();
+            done.copies.after = clusters();
+            if done.is_first {
+                done.copies.before.clone_from(&done.copies.after);
+            }
+            done.is_first = false;
+            found.clusters.retain_mut(|cluster| {
+                let pair = |path: &str| (cluster.survivor.clone(), path.to_owned());
+                cluster.members.retain(|member| tried.insert(pair(&member.path)));
+                !cluster.members.is_empty()
+            });
+            for pair in found.review {
+                done.review.insert((pair.one.clone(), pair.other.clone()), pair);
+            }
+            if found.clusters.is_empty() {
+                break;
+            }
+            let Some(changed) = self.round(found.clusters, done)? else { break };
+            is_changed = true;
+            self.finder.update(self.tree, &changed);
+            among = Some(changed);
+        }
+        Ok(is_changed)
+    }
+
+    /// Tries to merge these; the entries that were changed, refused or merged away, if any was merged.
+    fn round(
+        &mut self,
+        clusters: Vec<Cluster>,
+        done: &mut Done,
+    ) -> Result<Option<BTreeSet<String>>, DefragError> {
+        let count: usize = clusters.iter().map(|cluster| cluster.members.len()).sum();
+        (self.tell)(&format!("Asking what {count} copies are found by, before and after."));
+        let index = match done.index.take() {
             Some(index) => index,
-            None => index_of(agents, tree)?,
+            None => index_of(self.agents, self.tree)?,
         };
-        let round = Round { base: tree, queue, done: &done };
-        let (refused, kept) = round.run(found.clusters, index)?;
-        let Some(kept) = kept else {
-            done.refused.extend(refused);
-            break;
+        let disputed = self.disputed.get_or_insert_with(|| Disagreements::of(self.tree));
+        let round = Round { base: self.tree, queue: self.queue, done, disputed };
+        let (refused, came) = round.run(clusters, index)?;
+        let kept = match came {
+            Came::Merged(kept) => kept,
+            Came::Nothing(index) => {
+                done.index = Some(index);
+                done.refused.extend(refused);
+                return Ok(None);
+            }
         };
-        let Kept { merges, after, index, queue: new_queue, referrers } = kept;
+        let Kept { merges, after, index, queue, referrers } = *kept;
         let mut changed: BTreeSet<String> = refused.keys().cloned().collect();
         for (survivor, merges) in merges {
             changed.insert(survivor.clone());
@@ -87,14 +156,11 @@ pub(super) fn dedup(
         }
         done.refused.extend(refused);
         done.referrers.extend(referrers);
-        *tree = after;
-        *queue = new_queue;
-        finder.update(tree, &changed);
-        among = Some(changed);
-        before = Some(index);
+        *self.tree = after;
+        *self.queue = queue;
+        done.index = Some(index);
+        Ok(Some(changed))
     }
-    done.index = before;
-    Ok(done)
 }
 
 /// `agents` is where the index of the tree may be kept.
@@ -106,11 +172,6 @@ fn index_of(agents: Option<&Path>, tree: &Tree) -> Result<Index, Broken> {
 }
 
 impl Done {
-    fn is_refused(&self, survivor: &str, member: &str) -> bool {
-        let certificate = self.refused.get(member).and_then(|kept| kept.certificate.as_ref());
-        certificate.is_some_and(|one| one.successor.as_deref() == Some(survivor))
-    }
-
     /// Records merges; what an entry that goes had taken in is now its survivor's.
     fn take(&mut self, survivor: &str, merges: Vec<Merge>) {
         for merge in merges {
@@ -122,7 +183,7 @@ impl Done {
     }
 
     /// Everything that went, with the survivor that stands for it now.
-    fn losers(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(super) fn losers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.merges.iter().flat_map(|(survivor, merges)| {
             merges.iter().map(move |merge| (merge.member.path.as_str(), survivor.as_str()))
         })

@@ -2,6 +2,7 @@
 //! each. Everything is a value; whoever holds the door decides whether it is made.
 
 mod dedup;
+mod disagreements;
 mod drift;
 mod edits;
 mod patterns;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ao_contract::{Certificate, CertificateVerdict, DefragKept};
 
 use super::dedup::Done;
+use super::disagreements::{Disagreements, Merged};
 use super::drift::{Drift, Worths};
 use super::rewriting::{self, Queue};
 use super::{DefragError, kept};
@@ -39,6 +40,14 @@ pub(super) struct Round<'a> {
     pub(super) base: &'a Tree,
     pub(super) queue: &'a Queue,
     pub(super) done: &'a Done,
+    pub(super) disputed: &'a Disagreements,
+}
+
+/// What comes of a round.
+pub(super) enum Came {
+    Merged(Box<Kept>),
+    /// Nothing is merged; the index is of the base.
+    Nothing(Index),
 }
 
 /// What is left of a round.
@@ -60,18 +69,19 @@ struct Known {
 }
 
 impl Round<'_> {
-    /// What stays and why, and what is merged if anything is. The index is of the base.
+    /// What stays and why, and what came of it. The index is of the base.
     pub(super) fn run(
         &self,
         clusters: Vec<Cluster>,
         index: Index,
-    ) -> Result<(Refused, Option<Kept>), DefragError> {
+    ) -> Result<(Refused, Came), DefragError> {
         let mut refused = BTreeMap::new();
         let mut merges = self.asked_before(&index, clusters, &mut refused)?;
         let mut indexed = (index, self.base.clone());
         let mut known = Known::default();
         for trial in 0..TRIALS_MAX {
-            let (after, queue, referrers) = self.after(&mut merges, &mut refused, &mut known);
+            let made = self.agreed(&mut merges, &mut refused, &mut known);
+            let (after, queue, referrers) = made;
             if merges.is_empty() {
                 break;
             }
@@ -86,7 +96,7 @@ impl Round<'_> {
             let lost = self.ask_after(&mut merges, &Places::of(&index)?, drift.as_ref())?;
             if lost.is_empty() {
                 let kept = Kept { merges, after, index, queue, referrers };
-                return Ok((refused, Some(kept)));
+                return Ok((refused, Came::Merged(Box::new(kept))));
             }
             // After the last trial a cluster that lost one of its members is left out whole.
             let is_last = trial + 2 >= TRIALS_MAX;
@@ -104,7 +114,11 @@ impl Round<'_> {
             merges.retain(|_, all| !all.is_empty());
             indexed = (index, after);
         }
-        Ok((refused, None))
+        let (index, of) = indexed;
+        let changed = of.differing(self.base);
+        let index =
+            if changed.is_empty() { index } else { index.into_after(self.base, &changed)? };
+        Ok((refused, Came::Nothing(index)))
     }
 
     fn asked_before(
@@ -138,6 +152,35 @@ impl Round<'_> {
             }
         }
         Ok(merges)
+    }
+
+    /// As [`Round::after`], with the merges that take no disagreement away.
+    fn agreed(
+        &self,
+        merges: &mut BTreeMap<String, Vec<Merge>>,
+        refused: &mut Refused,
+        known: &mut Known,
+    ) -> (Tree, Queue, BTreeMap<String, BTreeSet<String>>) {
+        // Each turn leaves out at least one merge.
+        loop {
+            let (after, queue, referrers) = self.after(merges, refused, known);
+            let gone: BTreeMap<&str, &str> = self.done.losers().collect();
+            let merged = Merged { base: self.base, after: &after, merges, referrers: &referrers };
+            let lost = self.disputed.lost(&gone, &merged);
+            if lost.is_empty() {
+                return (after, queue, referrers);
+            }
+            for (survivor, all) in &mut *merges {
+                all.retain(|merge| {
+                    let path = &merge.member.path;
+                    let Some(why) = lost.get(path) else { return true };
+                    let why = format!("not merged into {survivor}: {why}");
+                    refused.insert(path.clone(), kept(path, why));
+                    false
+                });
+            }
+            merges.retain(|_, all| !all.is_empty());
+        }
     }
 
     /// The corpus with these merges made; one that cannot be written down is left out.

@@ -13,8 +13,10 @@ use std::collections::BTreeSet;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::features::{hash, mix, stem_hash};
-use super::vocabulary;
+use super::pieces_read::PiecesRead;
+use super::{variants, vocabulary};
 use crate::corpus::Entry;
+use crate::merge::VARIANTS;
 use crate::pieces::{Shape, item_mark, pieces, sentences};
 use crate::spoken::without_hearsay;
 
@@ -36,7 +38,9 @@ const ASIDE: [&str; 12] = [
 /// Longer remains are different texts.
 const WORDS_MAX: usize = 4_000;
 /// Remaining pieces that share less than this of their words do not speak of the same.
-const LIKE_MIN: f64 = 0.3;
+pub(super) const LIKE_MIN: f64 = 0.3;
+/// Pieces that share so much of their words say the same in other words.
+const SAME_MIN: f64 = 0.6;
 /// Texts that each have more than this share of their own are not copies.
 const OWN_MAX: f64 = 0.15;
 /// A word that is gone here and comes so many words further on was moved within its sentence, as in
@@ -48,6 +52,10 @@ const ADDED_MIN: usize = 3;
 const MARK: &str = "-";
 /// What stands for the entry's own name.
 const SELF: u64 = 1;
+
+/// Why texts are not merged that are not the same, word for word.
+const NOT_ENGLISH: &str = "they are not in English, and not the same word for word";
+const UNREAD: &str = "nothing shows that a sentence in which they differ is in English";
 
 /// One word of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +71,13 @@ pub(crate) struct Word {
 /// What an entry claims, piece by piece.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
-    pieces: Vec<Vec<Word>>,
+    pub(super) pieces: Vec<Vec<Word>>,
+    /// What earlier merges kept of other wordings, in parts.
+    pub(super) variants: Vec<Vec<Word>>,
+    /// Pieces that say something, and nobody knows in which language.
+    unread: BTreeSet<u64>,
+    /// The text word for word, if it is not in English.
+    exactly: Option<String>,
 }
 
 /// How two entries' claims stand to each other.
@@ -88,6 +102,19 @@ pub struct Apart {
     pub theirs: Vec<String>,
 }
 
+impl Apart {
+    /// Where `ours` stands against `theirs`.
+    pub(super) fn of(ours: &[Word], theirs: &[Word]) -> Self {
+        let texts = |side: &[Word]| side.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        let (ours, theirs) = (texts(ours), texts(theirs));
+        Self { why: format!("`{}` against `{}`", ours.join(" "), theirs.join(" ")), ours, theirs }
+    }
+
+    pub(super) fn turned(self) -> Self {
+        Self { why: self.why, ours: self.theirs, theirs: self.ours }
+    }
+}
+
 impl From<&str> for Apart {
     fn from(why: &str) -> Self {
         Self { why: why.to_owned(), ..Self::default() }
@@ -99,18 +126,22 @@ impl Claims {
         let document = &entry.document;
         let id = document.text("id").map(|id| id.to_lowercase());
         let own = [Some(entry.stem().to_lowercase()), Some(entry.name().to_lowercase()), id];
-        let mut claims = Self::default();
+        let (mut claims, mut read) = (Self::default(), PiecesRead::default());
         for key in ["title", "summary", "pattern", "detection_question", "checklist_item"] {
             if let Some(text) = document.text(key) {
-                claims.pieces.push(words_of(&text, Shape::Sentence));
+                claims.add(&text, Shape::Sentence, &mut read);
             }
         }
         let body = without_hearsay(document);
-        let mut is_aside = false;
+        let (mut is_aside, mut is_variants) = (false, false);
         for piece in pieces(&body) {
             let text = &body[piece.span.clone()];
             if piece.shape == Shape::Heading {
                 is_aside = is_aside_heading(text);
+                is_variants = text.eq_ignore_ascii_case(VARIANTS);
+            }
+            if is_variants && piece.shape == Shape::Item {
+                claims.variants.extend(variants::parts(text));
             }
             if is_aside {
                 continue;
@@ -118,9 +149,9 @@ impl Claims {
             // An item may hold several sentences; the first has its mark.
             let mark = if piece.shape == Shape::Item { item_mark(text) } else { text.len() };
             let first = sentences(&text[mark..]).first().map_or(text.len(), |s| mark + s.end);
-            claims.pieces.push(words_of(&text[..first], piece.shape));
+            claims.add(&text[..first], piece.shape, &mut read);
             for sentence in sentences(&text[first..]) {
-                claims.pieces.push(words_of(&text[first..][sentence], Shape::Sentence));
+                claims.add(&text[first..][sentence], Shape::Sentence, &mut read);
             }
         }
         for word in claims.pieces.iter_mut().flatten() {
@@ -128,9 +159,18 @@ impl Claims {
                 word.key = SELF;
             }
         }
+        let unread = claims.pieces.iter().zip(&read.unread).filter(|(_, is_unread)| **is_unread);
+        claims.unread = unread.map(|(piece, _)| joined(piece)).collect();
+        claims.exactly = read.exactly();
         claims.pieces.retain(|piece| !piece.is_empty());
         claims.drop_repeated();
         claims
+    }
+
+    fn add(&mut self, text: &str, shape: Shape, read: &mut PiecesRead) {
+        let words = words_of(text, shape);
+        read.piece(text, shape, &words);
+        self.pieces.push(words);
     }
 
     /// A title in the header and again in the body is one claim.
@@ -139,13 +179,39 @@ impl Claims {
         self.pieces.retain(|piece| seen.insert(joined(piece)));
     }
 
+    /// Whether one of these pieces says something in no known language. The same in other words is in the language of
+    /// what it stands for.
+    fn has_unread(&self, own: &[&[Word]], other: &Self) -> bool {
+        let is_read = |piece: &[Word]| {
+            let read = other.pieces.iter().filter(|there| !other.unread.contains(&joined(there)));
+            read.map(|there| likeness(piece, there)).any(|like| like >= SAME_MIN)
+        };
+        own.iter().any(|piece| self.unread.contains(&joined(piece)) && !is_read(piece))
+    }
+
+    pub(super) fn all(&self) -> Vec<&[Word]> {
+        self.pieces.iter().map(Vec::as_slice).collect()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
     /// Lays two texts side by side.
     pub fn compare(&self, other: &Self) -> Verdict {
+        if (self.exactly.is_some() || other.exactly.is_some())
+            && !ao_mutant::active("LOOP-25/every-language-is-english")
+        {
+            let is_same = self.exactly == other.exactly;
+            return if is_same { Verdict::Same } else { Verdict::Differ(NOT_ENGLISH.into()) };
+        }
         let (ours, theirs) = remains(&self.pieces, &other.pieces);
+        if self.has_unread(&ours, other) || other.has_unread(&theirs, self) {
+            return Verdict::Differ(UNREAD.into());
+        }
+        if let Some(apart) = variants::apart(self, other, (&ours, &theirs)) {
+            return Verdict::Differ(apart);
+        }
         if ours.is_empty() && theirs.is_empty() {
             return Verdict::Same;
         }
@@ -247,7 +313,7 @@ fn joined(piece: &[Word]) -> u64 {
 }
 
 /// The pieces of each side that the other does not have.
-fn remains<'a>(
+pub(super) fn remains<'a>(
     ours: &'a [Vec<Word>],
     theirs: &'a [Vec<Word>],
 ) -> (Vec<&'a [Word]>, Vec<&'a [Word]>) {
@@ -303,7 +369,7 @@ fn side_by_side(ours: Vec<&[Word]>, theirs: Vec<&[Word]>) -> Sides {
 }
 
 /// How much of the smaller piece is in the larger one.
-fn likeness(one: &[Word], other: &[Word]) -> f64 {
+pub(super) fn likeness(one: &[Word], other: &[Word]) -> f64 {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     contained(small, large)
 }
@@ -334,7 +400,7 @@ impl Alone {
     }
 }
 
-fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
+pub(super) fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
     let keys = |side: &[Word]| side.iter().map(|word| word.key).collect::<Vec<_>>();
     let ops = capture_diff_slices(Algorithm::Myers, &keys(ours), &keys(theirs));
     let mut stand_ins = Vec::new();
@@ -347,9 +413,8 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
         }
         let old = &ours[first.old_range().start..last.old_range().end];
         let new = &theirs[first.new_range().start..last.new_range().end];
-        if let Some(why) = flip(old, new) {
-            let texts = |side: &[Word]| side.iter().map(|word| word.text.clone()).collect();
-            return Verdict::Differ(Apart { why, ours: texts(old), theirs: texts(new) });
+        if flips(old, new) {
+            return Verdict::Differ(Apart::of(old, new));
         }
         let at = first.old_range().start;
         gone.extend(old.iter().filter(|word| is_claim(word)).map(|word| (at, word)));
@@ -368,7 +433,7 @@ fn differences(ours: &[Word], theirs: &[Word]) -> Verdict {
     Verdict::Wording(stand_ins)
 }
 
-fn is_equal(op: &DiffOp) -> bool {
+pub(super) fn is_equal(op: &DiffOp) -> bool {
     matches!(op, DiffOp::Equal { .. })
 }
 
@@ -381,45 +446,46 @@ fn has_number(word: &Word) -> bool {
     word.text.bytes().any(|byte| byte.is_ascii_digit()) || vocabulary::is_spelled_number(&word.text)
 }
 
-/// What turns the claim where `old` stands on one side and `new` on the other.
-fn flip(old: &[Word], new: &[Word]) -> Option<String> {
+/// Whether the claim is another one where `old` stands on one side and `new` on the other.
+pub(super) fn flips(old: &[Word], new: &[Word]) -> bool {
     let negations =
         |side: &[Word]| side.iter().filter(|w| vocabulary::is_negation(&w.text)).count();
-    let texts = |side: &[Word]| side.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join(" ");
-    let told = || format!("`{}` against `{}`", texts(old), texts(new));
     if negations(old) != negations(new) {
-        return Some(told());
+        return true;
     }
     let one_sided = if old.is_empty() { new } else { old };
     if old.is_empty() || new.is_empty() {
         let turns = |w: &Word| vocabulary::is_weak(&w.text) || vocabulary::is_retraction(&w.text);
-        return one_sided.iter().any(turns).then(told);
+        return one_sided.iter().any(turns);
     }
-    let measures = |side: &[Word]| measures(side);
     let (ours, theirs) = (measures(old), measures(new));
     if !ours.is_empty() && !theirs.is_empty() && ours != theirs {
-        return Some(told());
+        return true;
     }
-    let times = |side: &[Word]| -> Vec<String> {
-        side.iter().filter(|w| vocabulary::is_times(&w.text)).map(|w| w.text.clone()).collect()
+    let differ = |is_one: fn(&str) -> bool| {
+        let of = |side: &[Word]| -> Vec<String> {
+            side.iter().filter(|w| is_one(&w.text)).map(|w| w.text.clone()).collect()
+        };
+        let (ours, theirs) = (of(old), of(new));
+        !ours.is_empty() && !theirs.is_empty() && ours != theirs
     };
-    if !times(old).is_empty() && !times(new).is_empty() && times(old) != times(new) {
-        return Some(told());
+    if differ(vocabulary::is_times) || differ(vocabulary::is_bound) {
+        return true;
     }
     let is_clash = |one: &Word, other: &Word| {
         let units = vocabulary::is_unit(&one.text)
             && vocabulary::is_unit(&other.text)
             && short_unit(&one.text) != short_unit(&other.text);
         let names = one.is_name && other.is_name && !has_number(one) && !has_number(other);
-        let is_apart = units || names || vocabulary::are_opposites(&one.text, &other.text);
+        let ways = vocabulary::is_manner(&one.text) && vocabulary::is_manner(&other.text);
+        let is_apart = units || names || ways || vocabulary::are_opposites(&one.text, &other.text);
         one.key != other.key && is_apart
     };
-    let clashes = if old.len() == new.len() {
+    if old.len() == new.len() {
         old.iter().zip(new).any(|(one, other)| is_clash(one, other))
     } else {
         old.iter().any(|one| new.iter().any(|other| is_clash(one, other)))
-    };
-    clashes.then(told)
+    }
 }
 
 /// The numbers of one side, with their units where these are written to them.

@@ -1,11 +1,13 @@
 //! From entries to clusters of copies.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::claims::{Claims, Verdict};
 use super::features::{Features, overlap};
 use super::guards::{GUARDS, is_compared};
 use super::likeness::Likeness;
+use super::members;
 use super::rank::Rank;
 use super::sketch::{Bands, Sketch, Sketcher};
 use super::wander::Wander;
@@ -97,6 +99,7 @@ fn look(entry: &Entry, sketcher: &Sketcher) -> Option<Looked> {
 }
 
 /// Two entries that were compared.
+#[derive(Debug, Clone, Copy)]
 struct Compared {
     one: usize,
     other: usize,
@@ -118,6 +121,8 @@ pub struct Finder {
     pub(super) looked: Vec<Looked>,
     /// Every word that stood for another so far: what is merged tells about what is left.
     pub(super) stand_ins: BTreeSet<(String, String)>,
+    /// What was judged so far of entries that are as they were.
+    judged: BTreeMap<(String, String), Verdict>,
 }
 
 impl Finder {
@@ -129,7 +134,7 @@ impl Finder {
         paths.retain(|path| !tree.fixed().contains_key(path));
         let look = |path: &String| tree.entry(path).and_then(|entry| look(&entry, &sketcher));
         let looked = in_parallel(&paths, look).into_iter().flatten().collect();
-        Self { sketcher, looked, stand_ins: BTreeSet::new() }
+        Self { sketcher, looked, stand_ins: BTreeSet::new(), judged: BTreeMap::new() }
     }
 
     /// Looks again at entries that were changed or are to go.
@@ -138,6 +143,12 @@ impl Finder {
         let entries = paths.iter().filter_map(|path| tree.entry(path));
         let fresh: Vec<Looked> = entries.filter_map(|e| look(&e, &self.sketcher)).collect();
         self.looked.extend(fresh);
+        self.judged.retain(|(one, other), _| !paths.contains(one) && !paths.contains(other));
+    }
+
+    /// Forgets what was learned from entries that are gone: what is found next is what a new finder would find.
+    pub fn begin_anew(&mut self) {
+        self.stand_ins.clear();
     }
 
     /// The clusters of copies; with `among`, only pairs of which one is named there.
@@ -147,13 +158,30 @@ impl Finder {
         let compared = compare(&self.looked, among);
         let (near, rest): (Vec<_>, Vec<_>) =
             compared.into_iter().partition(|pair| pair.is_mergeable(&self.looked));
-        let verdicts = judge(tree, &self.looked, &near);
+        let verdicts = self.judge(tree, &near);
         for verdict in &verdicts {
             if let Verdict::Wording(pairs) = verdict {
                 self.stand_ins.extend(pairs.iter().cloned());
             }
         }
-        gather(&self.looked, &near, &verdicts, &rest, &Wander::of(&self.stand_ins))
+        let found = gather(&self.looked, &near, &verdicts, &rest, &Wander::of(&self.stand_ins));
+        agreeing(tree, found)
+    }
+
+    fn judge(&mut self, tree: &Tree, near: &[Compared]) -> Vec<Verdict> {
+        let names = |pair: &Compared| {
+            let path = |place: usize| self.looked[place].path.clone();
+            (path(pair.one), path(pair.other))
+        };
+        let known: Vec<Option<Verdict>> =
+            near.iter().map(|pair| self.judged.get(&names(pair)).cloned()).collect();
+        let unknown: Vec<Compared> =
+            near.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(p, _)| *p).collect();
+        let fresh = judge(tree, &self.looked, &unknown);
+        let fresh_names = unknown.iter().map(names).collect::<Vec<_>>();
+        self.judged.extend(fresh_names.into_iter().zip(fresh.iter().cloned()));
+        let mut fresh = fresh.into_iter();
+        known.into_iter().filter_map(|known| known.or_else(|| fresh.next())).collect()
     }
 }
 
@@ -286,6 +314,38 @@ pub(super) fn objection(verdict: &Verdict, wander: &Wander) -> Option<String> {
             Some(format!("one key word differs: `{one}` against `{other}`"))
         }
     }
+}
+
+/// The clusters without those that contradict another member; they are put to people beside it.
+fn agreeing(tree: &Tree, mut found: Duplicates) -> Duplicates {
+    if ao_mutant::active("LOOP-25/members-are-not-compared") {
+        return found;
+    }
+    let apart = in_parallel(&found.clusters, |cluster| {
+        let entry = |member: &Member| if member.is_exact { None } else { tree.entry(&member.path) };
+        let entries: Vec<Option<Arc<Entry>>> = cluster.members.iter().map(entry).collect();
+        let best = tree.entry(&cluster.survivor);
+        best.map_or_else(Vec::new, |best| members::apart(&best, &entries))
+    });
+    for (cluster, apart) in found.clusters.iter_mut().zip(apart) {
+        if apart.iter().all(Option::is_none) {
+            continue;
+        }
+        let members = std::mem::take(&mut cluster.members);
+        let paths: Vec<String> = members.iter().map(|member| member.path.clone()).collect();
+        for (member, apart) in members.into_iter().zip(apart) {
+            let Some((with, why)) = apart else {
+                cluster.members.push(member);
+                continue;
+            };
+            let one = if with == 0 { &cluster.survivor } else { &paths[with - 1] };
+            let Member { path, stems, pairs, .. } = member;
+            found.review.push(Pair { one: one.clone(), other: path, stems, pairs, why: Some(why) });
+        }
+    }
+    found.clusters.retain(|cluster| !cluster.members.is_empty());
+    found.review.sort_by(|one, other| (&one.one, &one.other).cmp(&(&other.one, &other.other)));
+    found
 }
 
 fn told(looked: &[Looked], pair: &Compared, why: Option<String>) -> Pair {

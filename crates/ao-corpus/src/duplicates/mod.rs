@@ -11,9 +11,12 @@ mod features;
 mod find;
 mod guards;
 mod likeness;
+mod members;
 mod near;
+mod pieces_read;
 mod rank;
 mod sketch;
+mod variants;
 mod vocabulary;
 mod wander;
 

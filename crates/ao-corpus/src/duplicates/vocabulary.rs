@@ -46,6 +46,9 @@ const NUMBERS: &str = "zero one two three four five six seven eight nine ten ele
     eighty ninety hundred thousand million billion dozen half quarter first second third fourth fifth \
     sixth seventh eighth ninth tenth last single double triple";
 const TIMES: &str = "once twice thrice";
+/// Words that say on which side of a number something is.
+const BOUNDS: &str =
+    "exactly precisely most least more less fewer over under above below minimum maximum up";
 const UNITS: &str = "ns nanosecond nanoseconds us microsecond microseconds ms millisecond milliseconds \
     s sec secs second seconds min mins minute minutes h hr hrs hour hours day days week weeks month \
     months year years b byte bytes kb kib kilobyte kilobytes mb mib megabyte megabytes gb gib gigabyte \
@@ -80,6 +83,7 @@ struct Sets {
     retractions: Set,
     numbers: Set,
     times: Set,
+    bounds: Set,
     units: Set,
     colours: Set,
     opposites: BTreeMap<String, BTreeSet<String>>,
@@ -103,6 +107,7 @@ impl Sets {
             retractions: set(RETRACTIONS),
             numbers: set(NUMBERS),
             times: set(TIMES),
+            bounds: set(BOUNDS),
             units: set(UNITS),
             colours: set(COLOURS),
             opposites,
@@ -131,13 +136,25 @@ pub(crate) fn is_times(word: &str) -> bool {
     SETS.times.contains(word)
 }
 
+pub(super) fn is_bound(word: &str) -> bool {
+    SETS.bounds.contains(word)
+}
+
 pub(crate) fn is_unit(word: &str) -> bool {
     SETS.units.contains(word)
 }
 
+/// Words that say how something is done, and of which two are two ways: `automatically`, `manually`, `daily`.
+pub(super) fn is_manner(word: &str) -> bool {
+    is_adverb(word) && !SETS.colours.contains(word) && !is_weak(word) && !words::is_stop_word(word)
+}
+
+fn is_adverb(word: &str) -> bool {
+    word.len() > 4 && word.ends_with("ly")
+}
+
 pub(crate) fn is_colour(word: &str) -> bool {
-    let is_adverb = word.len() > 4 && word.ends_with("ly");
-    is_adverb || SETS.colours.contains(word) || words::is_stop_word(word)
+    is_adverb(word) || SETS.colours.contains(word) || words::is_stop_word(word)
 }
 
 /// Prefixes that make the opposite of a word.

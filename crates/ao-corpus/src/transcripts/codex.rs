@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::claude::text_of;
 use super::json::{contains, has, strings};
+use super::own_words::typed;
 use super::turn::{Event, Outcome, Turn};
 
 const CONTEXT: (&str, &str) = ("<environment_context>", "</environment_context>");
@@ -95,14 +96,11 @@ pub(super) fn turns(
 fn event(item: &Value) -> Option<Event> {
     let id = || Some(item["call_id"].as_str()?.to_owned());
     match item["type"].as_str()? {
-        "message" => {
-            let text = text_of(&item["content"]);
-            match item["role"].as_str()? {
-                "user" => Some(Event::Person(text)),
-                "assistant" => Some(Event::Agent(text)),
-                _ => None,
-            }
-        }
+        "message" => match item["role"].as_str()? {
+            "user" => Some(Event::Person(typed_in(&item["content"]))),
+            "assistant" => Some(Event::Agent(text_of(&item["content"]))),
+            _ => None,
+        },
         "user_message" => Some(Event::Person(item["message"].as_str()?.to_owned())),
         "agent_message" => Some(Event::Agent(item["message"].as_str()?.to_owned())),
         "function_call" => called(item["name"].as_str()?, item["arguments"].as_str()?, id()?),
@@ -115,6 +113,13 @@ fn event(item: &Value) -> Option<Event> {
         }
         _ => None,
     }
+}
+
+/// What was typed of a message, block by block.
+fn typed_in(content: &Value) -> String {
+    let blocks = content.as_array().into_iter().flatten();
+    let texts = blocks.filter_map(|block| block["text"].as_str()).filter_map(typed);
+    content.as_str().map_or_else(|| texts.collect::<Vec<_>>().join("\n"), str::to_owned)
 }
 
 fn called(name: &str, arguments: &str, id: String) -> Option<Event> {

@@ -6,18 +6,33 @@ use serde_json::value::RawValue;
 
 use super::claude::text_of;
 use super::codex::by_code;
+use super::own_words::typed;
 use super::turn::{Event, Outcome, Turn};
+
+/// The kind of a session that an agent began: it speaks in a person's place.
+pub(super) const ASIDE: &str = "subagent";
 
 #[derive(Deserialize)]
 struct Session<'a> {
     #[serde(rename = "sessionId", default)]
     session: Option<String>,
+    #[serde(default)]
+    kind: Option<String>,
     #[serde(borrow, default)]
     messages: Vec<&'a RawValue>,
 }
 
-/// What a whole session tells, in order, and its name. The error says why it cannot be read.
-pub(super) fn session(bytes: &[u8]) -> Result<(Option<String>, Vec<Turn>), String> {
+/// What a whole session tells.
+pub(super) struct Told {
+    /// Its name.
+    pub(super) session: Option<String>,
+    pub(super) is_aside: bool,
+    /// In order.
+    pub(super) turns: Vec<Turn>,
+}
+
+/// The error says why a session cannot be read.
+pub(super) fn session(bytes: &[u8]) -> Result<Told, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
     let told: Session<'_> =
         serde_json::from_str(text).map_err(|error| format!("is no session: {error}"))?;
@@ -32,24 +47,45 @@ pub(super) fn session(bytes: &[u8]) -> Result<(Option<String>, Vec<Turn>), Strin
             turns.extend(message_turns(line, &value));
         }
     }
-    Ok((told.session, turns))
+    let is_aside = told.kind.as_deref() == Some(ASIDE);
+    Ok(Told { session: told.session, is_aside, turns })
 }
 
 /// What one message tells.
 pub(super) fn message_turns(line: u64, message: &Value) -> Vec<Turn> {
     let at = message.get("timestamp").and_then(Value::as_str).map(str::to_owned);
     let turn = |event| Turn { line, at: at.clone(), event };
-    let text = text_of(&message["content"]);
     match message["type"].as_str() {
-        Some("user") => vec![turn(Event::Person(text))],
+        Some("user") => vec![turn(Event::Person(typed_in(message)))],
         Some("gemini") => {
-            let mut turns = vec![turn(Event::Agent(text))];
+            let mut turns = vec![turn(Event::Agent(text_of(&message["content"])))];
             let calls = message["toolCalls"].as_array().into_iter().flatten();
             turns.extend(calls.flat_map(called).map(turn));
             turns
         }
         _ => Vec::new(),
     }
+}
+
+/// What was typed of a message. What is shown in its place was typed instead of it: `/triage`, and not the text that
+/// the command stands for.
+fn typed_in(message: &Value) -> String {
+    let shown = message.get("displayContent");
+    let content = shown.unwrap_or(&message["content"]);
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let mut all = String::new();
+    for text in content.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()) {
+        let own = typed(text).unwrap_or_default();
+        all.push_str(own);
+        all.push('\n');
+        // Behind what the program appends nothing was typed.
+        if own.len() < text.len() {
+            break;
+        }
+    }
+    all
 }
 
 fn called(call: &Value) -> Vec<Event> {

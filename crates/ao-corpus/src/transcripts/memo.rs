@@ -15,7 +15,7 @@ use super::watch::{Lessons, Watch};
 /// Where it lies beneath `.agents/`.
 pub const MEMO: &str = "ao/index/transcripts.json";
 /// Other rules give other lessons.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// A larger one is not read: to read the transcripts again is as cheap.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 

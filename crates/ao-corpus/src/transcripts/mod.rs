@@ -6,6 +6,7 @@
 //! lesson with the file and the line that it comes from; [`take`] makes pending learnings of those that
 //! were not taken before.
 
+mod calls;
 mod claude;
 mod codex;
 mod gemini;

@@ -242,9 +242,15 @@ fn follow(
         return;
     }
     let turns = match scene.maker {
-        Maker::Claude => claude::turns(number, line, |id| watch.waits_for(id), &mut session),
+        Maker::Claude => {
+            let mut calls = std::mem::take(&mut watch.calls);
+            let waits = |id: &str| watch.waits_for(id);
+            let turns = claude::turns(number, line, waits, &mut calls, &mut session);
+            watch.calls = calls;
+            turns
+        }
         Maker::Codex => codex::turns(number, line, |id| watch.waits_for(id)),
-        Maker::Gemini => message(number, line, &mut session),
+        Maker::Gemini => message(number, line, &mut session, &mut watch.is_aside),
     };
     watch.name(session, scene.is_secret);
     match turns {
@@ -261,6 +267,7 @@ fn message(
     number: u64,
     line: &[u8],
     session: &mut Option<String>,
+    is_aside: &mut bool,
 ) -> Result<Vec<super::turn::Turn>, ()> {
     if line.trim_ascii().is_empty() {
         return Ok(Vec::new());
@@ -269,16 +276,18 @@ fn message(
     if let Some(id) = value.get("sessionId").and_then(Value::as_str) {
         *session = Some(id.to_owned());
     }
+    *is_aside |= value["kind"] == gemini::ASIDE;
     Ok(gemini::message_turns(number, &value))
 }
 
 fn object(listed: &Listed, around: Around<'_>) -> Result<Looked, String> {
     let bytes = whole(listed, OBJECT_BYTES_MAX)?;
-    let (session, turns) = gemini::session(&bytes)?;
+    let gemini::Told { session, is_aside, turns } = gemini::session(&bytes)?;
     let day = listed.stamp.day();
     let scene = around.scene(listed, day.as_deref());
     let mut kept = fresh(listed, Whose::Own);
     let mut watch = Watch::default();
+    watch.is_aside |= is_aside;
     watch.name(session, scene.is_secret);
     for turn in turns {
         watch.see(turn, scene, &mut kept.lessons);

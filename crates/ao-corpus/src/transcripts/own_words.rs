@@ -2,6 +2,10 @@
 //!
 //! Programs put much into a person's place: reminders, what hooks printed, commands with their output,
 //! summaries of earlier sessions. And people paste: logs, code, what others said.
+//!
+//! What a program puts there it marks by `<tags>`. What stands between them may say anything, a closing tag and a
+//! person's words behind it included, in whatever spelling. So nothing that follows a tag is believed, and no tag
+//! is ever looked for to close another: a person's words end where the first one begins.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +17,29 @@ const FIRST_CHARS_MAX: usize = 300;
 const TURN_BYTES_MAX: usize = 256 * 1024;
 /// Who opens more names than this and closes none of them pastes; each of them is looked for to the end of the turn.
 const UNCLOSED_MAX: usize = 200;
+/// Tags of programs that have neither `-` nor `_` in their names.
+const TAGS: [&str; 16] = [
+    "result",
+    "results",
+    "event",
+    "channel",
+    "notes",
+    "skill",
+    "objective",
+    "summary",
+    "command",
+    "context",
+    "action",
+    "status",
+    "output",
+    "user",
+    "human",
+    "assistant",
+];
 
 /// Turns that begin so are a program's.
-const MACHINE: [&str; 9] = [
+#[rustfmt::skip]
+const MACHINE: [&str; 25] = [
     "caveat: the messages below",
     "this session is being continued",
     "[request interrupted",
@@ -25,7 +49,28 @@ const MACHINE: [&str; 9] = [
     "stop hook feedback",
     "operation stopped by hook",
     "the user opened the file",
+    "read the output file to retrieve",
+    "the user wants to clarify",
+    "the user doesn't want to",
+    "user rejected tool use",
+    "you have exceeded the maximum number",
+    "continue from where you left off",
+    "please continue the conversation from",
+    "another language model started to solve",
+    "i ran the following shell command:",
+    "here is the user's editor context",
+    "here is a summary of the user's editor",
+    "the following is the codex agent history",
+    "automation:",
+    "system:",
+    "# review findings",
+    "[system",
 ];
+/// What a program appends to a person's words begins with such a line.
+const APPENDED: [&str; 2] =
+    ["--- content from referenced files ---", "[request interrupted by user"];
+/// Before a person's words stands what the editor shows; they begin behind the last of these lines.
+const EDITOR: (&str, &str) = ("# context from my ide setup:", "## my request for codex:");
 /// Lines that begin so come out of a program.
 const PRINTED: [&str; 15] = [
     "$ ",
@@ -50,10 +95,8 @@ pub(super) fn own_words(turn: &str) -> Option<String> {
     if turn.len() > TURN_BYTES_MAX {
         return None;
     }
-    let text = without_blocks(turn)?;
-    let text = text.trim();
-    let start: String = text.chars().take(40).collect::<String>().to_lowercase();
-    if text.is_empty() || MACHINE.iter().any(|machine| start.starts_with(machine)) {
+    let text = typed(turn)?.trim();
+    if text.is_empty() {
         return None;
     }
     let own = without_pasted(text);
@@ -64,33 +107,90 @@ pub(super) fn own_words(turn: &str) -> Option<String> {
     is_fit.then(|| own.replace(['\u{2019}', '\u{2018}'], "'"))
 }
 
-/// Without `<name>…</name>`, whatever the name; `None` if too many of them are never closed.
-fn without_blocks(text: &str) -> Option<String> {
-    let mut kept = String::new();
-    let mut rest = text;
-    // What is not closed behind here is not closed behind any later place.
+/// What was typed of one text that a program wrote down: what stands before the first tag, and before what the
+/// program appends. `None` if too many names are opened and never closed.
+pub(super) fn typed(text: &str) -> Option<&str> {
+    let text = behind_editor(text);
+    if is_machines(text) {
+        return Some("");
+    }
+    let text = &text[..tag(text)?.unwrap_or(text.len())];
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let lower = line.trim().to_lowercase();
+        if APPENDED.iter().any(|start| lower.starts_with(start)) {
+            break;
+        }
+        end += line.len();
+    }
+    Some(&text[..end])
+}
+
+/// Whether a text begins like one that a program puts in a person's place.
+fn is_machines(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(60).collect();
+    let start = start.to_lowercase().replace('\u{2019}', "'");
+    MACHINE.iter().any(|machine| start.starts_with(machine))
+}
+
+fn behind_editor(text: &str) -> &str {
+    if !text.trim_start().get(..EDITOR.0.len()).is_some_and(|it| it.eq_ignore_ascii_case(EDITOR.0))
+    {
+        return text;
+    }
+    let mut at = 0;
+    let mut begins = text.len();
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.trim().eq_ignore_ascii_case(EDITOR.1) {
+            begins = at;
+        }
+    }
+    &text[begins..]
+}
+
+/// Where the first tag of a program begins. A name in angle brackets within a line is a person's, as in `Vec<T>` or
+/// `<br>`, unless it is closed or looks like a program's. The error of `None` is that too many are opened.
+fn tag(text: &str) -> Option<Option<usize>> {
     let mut unclosed = BTreeSet::new();
-    while let Some(at) = rest.find('<') {
-        let (before, block) = rest.split_at(at);
-        kept.push_str(before);
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let name = &block[1..];
-        let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
-        let is_name = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
-        let is_open = is_name && !unclosed.contains(name);
-        if let Some(end) = is_open.then(|| block.find(&format!("</{name}"))).flatten() {
-            let tail = &block[end..];
-            rest = tail.find('>').map_or("", |close| &tail[close + 1..]);
+    for (at, _) in text.match_indices(['<', '\u{ff1c}']) {
+        if ao_mutant::active("LOOP-24/what-follows-a-tag-is-typed") {
+            break;
+        }
+        let rest = &text[at..];
+        let rest = &rest[rest.chars().next().map_or(1, char::len_utf8)..];
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let before = &text[line..at];
+        let is_in_ticks = before.matches('`').count() % 2 == 1;
+        if is_in_ticks && rest[..rest.find('\n').unwrap_or(rest.len())].contains('`') {
             continue;
         }
-        if is_open && unclosed.insert(name) && unclosed.len() > UNCLOSED_MAX {
+        if rest.starts_with(['/', '!', '?', '|']) {
+            return Some(Some(at));
+        }
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':');
+        let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        if !name.starts_with(char::is_alphabetic) {
+            continue;
+        }
+        let is_first = before.trim().is_empty();
+        let is_known =
+            name.contains(['-', '_']) || TAGS.contains(&name.to_ascii_lowercase().as_str());
+        if is_first || is_known {
+            return Some(Some(at));
+        }
+        if unclosed.contains(name) {
+            continue;
+        }
+        if rest.contains(&format!("</{name}")) {
+            return Some(Some(at));
+        }
+        unclosed.insert(name);
+        if unclosed.len() > UNCLOSED_MAX {
             return None;
         }
-        kept.push('<');
-        rest = &block[1..];
     }
-    kept.push_str(rest);
-    Some(kept)
+    Some(None)
 }
 
 /// Without fenced code, quotes of others, indented lines and what programs print.
@@ -131,6 +231,10 @@ mod tests {
             "This session is being continued from a previous conversation. No, use tabs.",
             "```\nno, use tabs\n```",
             "> no, use tabs",
+            "<bash-stdout>a</bash-stdout>\nno, use tabs",
+            "<bash-stdout>a</bash-stdout>\n<bash-stdout>\nno, use tabs</bash-stdout>",
+            "\u{ff1c}x-y\u{ff1e}a\u{ff1c}/x-y\u{ff1e} no, use tabs",
+            "# Context from my IDE setup:\n\n## Open tabs:\n- no, use tabs",
             "",
         ] {
             assert_eq!(own_words(text), None, "{text}");
@@ -139,7 +243,11 @@ mod tests {
         assert_eq!(kept, "no, use tabs");
         assert_eq!(own_words("a < b and c > d").unwrap(), "a < b and c > d");
         // A name that nobody closes is looked for once, wherever it stands.
-        assert_eq!(own_words("a<br>b<br><b1>c</b1>d<br>").unwrap(), "a<br>b<br>d<br>");
+        assert_eq!(own_words("a<br>b<br><b1>c</b1>d<br>").unwrap(), "a<br>b<br>");
+        assert_eq!(
+            own_words("use Vec<T>, not `<my-list>`").unwrap(),
+            "use Vec<T>, not `<my-list>`"
+        );
     }
 
     #[test]

@@ -7,12 +7,14 @@ use ao_contract::{Extra, Lesson, LessonKind, Maker, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::LESSONS_A_FILE_MAX;
+use super::calls::Calls;
 use super::others::without_others;
 use super::own_words::own_words;
 use super::rules::failures::Failures;
 use super::rules::{Before, Said, asks_for_a_choice, correction, decision};
 use super::sentence::{cut, sentences};
 use super::turn::{Event, Turn};
+use crate::language::Language;
 
 /// Of a turn that is longer not all is remembered, and so nothing.
 const REMEMBERED_BYTES_MAX: usize = 2000;
@@ -50,6 +52,9 @@ pub(super) struct Watch {
     pub(super) has_meta: bool,
     /// Whether an agent speaks in a person's place.
     pub(super) is_aside: bool,
+    /// Tools that were called last.
+    #[serde(default)]
+    pub(super) calls: Calls,
     has_agent: bool,
     /// Whether the person had asked what should be.
     had_asked: bool,
@@ -81,6 +86,7 @@ impl Watch {
             is_away: self.is_away,
             has_meta: self.has_meta,
             is_aside: self.is_aside,
+            calls: self.calls.clone(),
             has_agent: self.has_agent,
             had_asked: self.had_asked,
             asked: fit(&self.asked),
@@ -151,8 +157,11 @@ impl Watch {
             had_asked: self.had_asked,
             is_refusal,
         };
-        let correction = correction::find(&told, before);
-        let decision = decision::find(&told, before);
+        // "No" is a small word of other languages, too: of what is not in English nothing is learned.
+        let is_other = Language::of(own) == Language::Other;
+        let is_own = |said: &Said| !is_other && !self.has_said(said);
+        let correction = correction::find(&told, before).filter(is_own);
+        let decision = decision::find(&told, before).filter(is_own);
         let had_asked = asks_for_a_choice(&told);
         let is_same = match (&correction, &decision) {
             (Some(one), Some(other)) => {
@@ -180,6 +189,17 @@ impl Watch {
         self.had_asked = had_asked;
         let is_short = own.len() <= REMEMBERED_BYTES_MAX;
         self.asked = is_short.then(|| own.to_owned());
+    }
+
+    /// Whether the agent said so before, word for word: then somebody hands its words back to it.
+    fn has_said(&self, said: &Said) -> bool {
+        let plain = |text: &str| {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+        };
+        let agent = [&self.said, &self.ran].into_iter().flatten();
+        let claim = plain(&said.claim);
+        claim.contains(' ') && agent.into_iter().any(|text| plain(text).contains(&claim))
     }
 
     fn agent(&mut self, text: String, place: Place<'_>, lessons: &mut Lessons) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::generate::{self, Amounts, Made};
+use crate::is_sweep;
 use crate::repo::{TestRepo, contents};
 
 pub(crate) fn empty() -> TestRepo {
@@ -216,5 +217,61 @@ fn the_better_one_stays_and_some_are_never_touched() {
         before.iter().filter(|(path, _)| !gone.contains_key(*path) && **path != survivor)
     {
         assert_eq!(after.get(path), Some(text), "{path}");
+    }
+}
+
+/// A word that stands for many others excuses a copy. What is merged takes such pairs away, so another run may see the
+/// words that are left in another light: the plan itself goes on until it would not.
+// proves: LOOP-25
+#[test]
+fn what_a_second_run_would_merge_the_first_one_merges() {
+    let repo = empty();
+    let mut number = 0;
+    let mut pair = |one: &str, other: &str| {
+        number += 1;
+        let text = generate::body(&mut generate::Dice::new(700 + number), 40);
+        for (name, word) in [("one", one), ("other", other)] {
+            let body = text.replacen(
+                "\n\n## Why It Matters",
+                &format!(" The {word} holds the lease.\n\n## Why It Matters"),
+                1,
+            );
+            repo.write(&format!("learnings/2026-01-{number:02}-{name}.md"), &learning("", &body));
+        }
+    };
+    let things = ["kettle", "ladder", "marble", "pencil"];
+    for thing in things {
+        pair(thing, "zigzag");
+        pair(thing, "quartz");
+    }
+    pair("lantern", "quartz");
+    pair("walnut", "quartz");
+    let run =
+        || repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json();
+    let first = run();
+    let again = run();
+    assert_eq!(
+        again["status"], "nothing-to-do",
+        "{:#} then {:#}",
+        first["review"], again["merges"]
+    );
+    assert_eq!(merged(&first).len(), 10, "{:#}", first["review"]);
+}
+
+/// What a certificate refuses among many copies it may allow when those are one, and so on.
+#[test]
+fn a_second_run_finds_nothing_at_any_size() {
+    let (seeds, texts) = if is_sweep() { (1..5, 48_000) } else { (1..2, 500) };
+    for seed in seeds {
+        let amounts =
+            Amounts { texts, copies: texts / 8, siblings: texts / 25, contradictions: texts / 25 };
+        let repo = repo_of(&generate::corpus(seed, amounts));
+        let run = || {
+            repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json()
+        };
+        let first = run();
+        assert!(merged(&first).len() * 10 >= texts, "seed {seed}: {}", merged(&first).len());
+        let again = run();
+        assert_eq!(again["status"], "nothing-to-do", "seed {seed}: {:#}", again["merges"]);
     }
 }

@@ -56,15 +56,56 @@ fn the_output_of_a_tool_corrects_nobody() {
     };
     sessions.claude("a.jsonl", &(result(false) + &result(true)));
     assert_eq!(found(&sessions), 0);
-    // A person who refuses a call speaks in its result.
-    let refused = format!(
-        "The user doesn't want to proceed with this tool use. To tell you how, the user said:\n{PNPM}"
-    );
-    sessions.claude(
-        "b.jsonl",
-        &result(true).replace(&json!(PNPM).to_string(), &json!(refused).to_string()),
-    );
-    assert_eq!(found(&sessions), 1);
+}
+
+/// A person who refuses a call speaks in its result, and any tool can print the same words.
+// proves: LOOP-24
+#[test]
+fn a_refusal_is_the_programs_own_or_it_is_none() {
+    const FIXED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a \
+        file edit, the new_string was NOT written to the file). ";
+    let refused = format!("{FIXED}To tell you how to proceed, the user said:\n{PNPM}");
+    let older = format!("{FIXED}The user provided the following reason for the rejection:  {PNPM}");
+    let printed = format!("checking…\n{refused}");
+    let said = |tool: &str, version: &str, text: &str, more: Value| {
+        let sessions = Sessions::new();
+        let root = sessions.root();
+        let call = json!([{ "type": "tool_use", "id": "t", "name": tool, "input": { "command": "npm i", "file_path": "a" } }]);
+        let block = json!([{ "type": "tool_result", "tool_use_id": "t", "content": text, "is_error": true }]);
+        let mut result: Value = serde_json::from_str(&line(&root, "user", &block)).unwrap();
+        result["version"] = version.into();
+        result["toolUseResult"] = format!("Error: {text}").into();
+        for (key, value) in more.as_object().unwrap() {
+            result[key] = value.clone();
+        }
+        sessions.claude("a.jsonl", &(line(&root, "assistant", &call) + &format!("{result}\n")));
+        found(&sessions)
+    };
+    let none = json!({});
+    let feedback = json!({ "toolDenialKind": "user", "userFeedback": PNPM });
+    for (tool, version, text, more, lessons) in [
+        ("Edit", "2.1.47", &refused, &none, 1),
+        ("Bash", "2.1.47", &refused, &none, 1),
+        ("Write", "1.0.119", &older, &none, 1),
+        ("mcp__tracker__get", "2.1.280", &refused, &feedback, 1),
+        // A server says what it likes, and so does a command of a version that says nothing before it.
+        ("mcp__tracker__get", "2.1.47", &refused, &none, 0),
+        ("Bash", "1.0.119", &refused, &none, 0),
+        ("WebFetch", "2.1.47", &refused, &none, 0),
+        ("Bash", "2.1.47", &printed, &none, 0),
+        (
+            "Edit",
+            "2.1.280",
+            &refused,
+            &json!({ "toolDenialKind": "user", "userFeedback": "no" }),
+            0,
+        ),
+        ("Edit", "2.1.280", &refused, &json!({ "userFeedback": PNPM }), 0),
+        ("Edit", "2.1.47", &refused, &json!({ "toolUseResult": "Error: x" }), 0),
+        ("Edit", "2.1.47", &refused, &json!({ "toolUseResult": { "stdout": "x" } }), 0),
+    ] {
+        assert_eq!(said(tool, version, text, more.clone()), lessons, "{tool} {version} {more}");
+    }
 }
 
 /// Only the folder that the line itself names counts: a tool's answer may name any.

@@ -84,18 +84,23 @@ fn what_is_typed_while_the_agent_works_is_heard() {
     let sessions = Sessions::new();
     let root = sessions.root();
     let begun = answered(&sessions, "I installed it.", "ok");
-    let queued = |operation: &str, content: Value| {
+    let queued = |mode: &str, prompt: Value| {
         let line = json!({
-            "type": "queue-operation", "operation": operation, "timestamp": "2026-03-01T10:00:00Z",
-            "sessionId": "s-1", "content": content,
+            "type": "attachment", "timestamp": "2026-03-01T10:00:00Z", "sessionId": "s-1", "cwd": root,
+            "attachment": { "type": "queued_command", "commandMode": mode, "prompt": prompt },
         });
         format!("{line}\n")
     };
-    sessions.claude("a.jsonl", &(begun.clone() + &queued("enqueue", json!(PNPM))));
+    sessions.claude("a.jsonl", &(begun.clone() + &queued("prompt", json!(PNPM))));
     let block = json!([{ "type": "text", "text": "no, never push to main, open a pull request" }]);
-    sessions.claude("b.jsonl", &(begun.clone() + &queued("enqueue", block)));
+    sessions.claude("b.jsonl", &(begun.clone() + &queued("prompt", block)));
     let gone = "no, use tabs in Makefiles instead of spaces";
-    sessions.claude("c.jsonl", &(begun.clone() + &queued("remove", json!(gone))));
+    let notified = queued("task-notification", json!(gone));
+    // In the queue itself nothing says who put it there.
+    let waiting = json!({
+        "type": "queue-operation", "operation": "enqueue", "sessionId": "s-1", "content": gone,
+    });
+    sessions.claude("c.jsonl", &(begun.clone() + &notified + &format!("{waiting}\n")));
     // A tool's own text is not the person's, wherever it says that it is a text.
     let result = |text: &str| json!({ "type": "tool_result", "tool_use_id": "t", "content": [{ "type": "text", "text": text }] });
     let beside = "no, use vitest instead of jest in web/package.json";
