@@ -1,14 +1,19 @@
 //! Tier B: what may be read, with what is hidden left out.
 //!
 //! A rule of Landlock is for everything below a folder, with no exception. So a folder that holds
-//! something hidden is listed entry by entry instead.
+//! something hidden is listed entry by entry instead, and a project file by file: what comes to be in it
+//! later cannot be read, whatever its name is.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::cover::MADE;
+
 /// A home with more entries beside a hidden one is listed no further.
 const ENTRIES_MAX: usize = 10_000;
+/// Files of projects that get a rule of their own.
+const FILES_MAX: usize = 20_000;
 
 pub(super) fn list(roots: &[PathBuf], hidden: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let mut listed = Vec::new();
@@ -33,6 +38,48 @@ pub(super) fn list(roots: &[PathBuf], hidden: &[PathBuf]) -> io::Result<Vec<Path
     listed.sort();
     listed.dedup();
     Ok(listed)
+}
+
+/// What may be read of a project.
+#[derive(Debug, Default)]
+pub(super) struct ReadList {
+    /// Files, and folders with all that is in them.
+    pub(super) readable: Vec<PathBuf>,
+    /// Folders of which only the names can be seen.
+    pub(super) listable: Vec<PathBuf>,
+    /// Whether there were too many files, so that folders stand for the rest of them.
+    pub(super) is_cut: bool,
+}
+
+/// Lists the files of a tree. Of `hidden` nothing is seen, and of `secret` only the names are.
+pub(super) fn files(
+    tree: &Path,
+    hidden: &[PathBuf],
+    secret: &[PathBuf],
+    into: &mut ReadList,
+) {
+    let mut waiting = vec![(tree.to_owned(), false)];
+    while let Some((path, mut is_listable)) = waiting.pop() {
+        let is_left_out = |others: &[PathBuf]| others.iter().any(|other| path == *other);
+        let Ok(found) = fs::symlink_metadata(&path) else { continue };
+        if found.is_symlink() || is_left_out(hidden) || is_left_out(secret) {
+            continue;
+        }
+        let is_plain = !holds_hidden(&path, hidden);
+        if found.is_dir() && is_plain && !is_listable {
+            is_listable = true;
+            into.listable.push(path.clone());
+        }
+        into.is_cut |= into.readable.len() + waiting.len() > FILES_MAX;
+        let is_made = path.file_name().is_some_and(|name| MADE.iter().any(|made| name == *made));
+        let is_whole = is_made || into.is_cut && !holds_hidden(&path, secret);
+        if found.is_dir() && !(is_plain && is_whole) {
+            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+            waiting.extend(entries.map(|entry| (entry.path(), is_listable)));
+        } else {
+            into.readable.push(path);
+        }
+    }
 }
 
 fn holds_hidden(path: &Path, hidden: &[PathBuf]) -> bool {

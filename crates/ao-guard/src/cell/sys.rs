@@ -51,12 +51,12 @@ pub(super) enum Reach {
 /// Changes what a mount allows. The path is empty for the mount that `at` itself is.
 pub(super) fn set_mount(
     at: impl AsFd,
-    path: &str,
+    path: impl AsRef<Path>,
     reach: Reach,
     set: u64,
     clear: u64,
 ) -> io::Result<()> {
-    let path = CString::new(path).map_err(io::Error::other)?;
+    let path = c_path(path.as_ref())?;
     let mut flags = libc::AT_EMPTY_PATH;
     if reach == Reach::AllBelow {
         flags |= libc::AT_RECURSIVE;
