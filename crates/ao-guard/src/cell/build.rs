@@ -81,10 +81,12 @@ pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
     let mut mounts: Vec<(&Path, OwnedFd)> =
         at(Layer::Masks, others.into_iter().map(|path| builder.hold(path)).collect())?;
     let handles = at(Layer::Masks, builder.handles(&covers))?;
-    let copied = match &policy.copied {
-        Some(copied) if policy.has(Layer::Overlay) => Some(at(Layer::Overlay, CopySource::of(copied))?),
-        _ => None,
-    };
+    let has_copy = policy.has(Layer::Overlay);
+    let copied = policy.copied.as_ref().filter(|_| has_copy).map(CopySource::of);
+    let copied = at(Layer::Overlay, copied.transpose())?;
+    let real = policy.copied.as_ref().filter(|_| !has_copy);
+    let real = real.map(|copied| builder.hold(copied.tree.path())).transpose();
+    let real = at(Layer::Overlay, real)?;
     let leaves: Vec<(&Path, Option<File>)> = policy
         .toolchains
         .iter()
@@ -126,10 +128,7 @@ pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
             let mount = at(Layer::Overlay, whole.copy(hiding_copied.as_deref()))?;
             Some((copied.tree.path(), mount))
         }
-        (Some(copied), None) => {
-            Some(at(Layer::Overlay, builder.hold(copied.tree.path()))?)
-        }
-        _ => None,
+        _ => real,
     };
     for (path, tree) in &trees {
         mounts.push((path, at(Layer::Masks, merge::named(path, merge::apart(tree)))?));

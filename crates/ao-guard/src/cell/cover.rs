@@ -48,6 +48,8 @@ pub(super) struct Cover {
     pub(super) kept: Vec<Spot>,
     /// Whether there were more folders than are looked into.
     pub(super) is_cut: bool,
+    /// Whether somebody works in it. Any other folder is only seen without a name or two.
+    pub(super) is_work: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,10 +85,13 @@ pub(super) struct Exceptions<'a> {
 }
 
 impl Cover {
+    fn empty(tree: &Path, is_work: bool) -> Self {
+        Self { tree: tree.into(), folders: Vec::new(), kept: Vec::new(), is_cut: false, is_work }
+    }
+
     /// Looks through a tree.
     pub(super) fn of(tree: &Path, exceptions: &Exceptions<'_>, late: &mut Late) -> Self {
-        let mut cover =
-            Self { tree: tree.into(), folders: Vec::new(), kept: Vec::new(), is_cut: false };
+        let mut cover = Self::empty(tree, true);
         let mut entries = 0;
         let mut next = 0;
         cover.enter(Path::new(""), exceptions);
@@ -106,8 +111,7 @@ impl Cover {
                 if exceptions.granted.contains(&whole) || exceptions.apart.contains(&whole) {
                     continue;
                 }
-                let is_secret = exceptions.private.contains(&whole)
-                    || late.is_secret(&path);
+                let is_secret = exceptions.private.contains(&whole) || late.is_secret(&path);
                 let leads_on = || exceptions.granted.iter().any(|one| one.starts_with(&whole));
                 if is_secret && is_folder && leads_on() {
                     cover.kept.push(whole.into());
@@ -127,8 +131,7 @@ impl Cover {
 
     /// A folder that is seen as it is, without one name in it.
     pub(super) fn without(folder: &Path, name: &OsStr) -> Self {
-        let mut cover =
-            Self { tree: folder.into(), folders: Vec::new(), kept: Vec::new(), is_cut: false };
+        let mut cover = Self::empty(folder, false);
         cover.enter(Path::new(""), &Exceptions::default());
         for top in &mut cover.folders {
             top.hidden.push(name.to_owned());
@@ -139,7 +142,9 @@ impl Cover {
     /// Takes in what another one hides at the top of the same tree.
     pub(super) fn take_in(&mut self, other: &Self) -> bool {
         let is_same = self.tree == other.tree;
-        if is_same && let (Some(top), Some(more)) = (self.folders.first_mut(), other.folders.first()) {
+        if is_same
+            && let (Some(top), Some(more)) = (self.folders.first_mut(), other.folders.first())
+        {
             let new = more.hidden.iter().filter(|name| !top.hidden.contains(name));
             let new: Vec<OsString> = new.cloned().collect();
             top.hidden.extend(new);
@@ -190,7 +195,10 @@ impl Cover {
             mode: found.mode() & MODE_BITS,
             modified: (found.mtime(), found.mtime_nsec()),
             hidden: Vec::new(),
-            granted: granted.filter_map(|one| Some(one.file_name()?.to_owned())).chain(ways).collect(),
+            granted: granted
+                .filter_map(|one| Some(one.file_name()?.to_owned()))
+                .chain(ways)
+                .collect(),
         });
     }
 

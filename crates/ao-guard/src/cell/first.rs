@@ -178,7 +178,8 @@ fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
 /// Puts into the home what the program is to find there.
 #[expect(clippy::disallowed_methods, reason = "only in the home of one cell")]
 fn furnish(policy: &Policy) -> io::Result<()> {
-    for (path, target) in &policy.home_links {
+    // Without masks there is no home to put them in, and no program that would look.
+    for (path, target) in policy.home_links.iter().filter(|_| policy.has(Layer::Masks)) {
         let path = policy.home.path().join(path.path());
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

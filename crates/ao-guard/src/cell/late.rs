@@ -11,9 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::inotify::{
-    CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init,
-};
+use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 
 use super::cover::{Cover, FOLDERS_MAX, MADE};
 use crate::scope::SecretNames;
@@ -67,8 +65,7 @@ impl Late {
         match add_watch(queue, tree.join(path), flags) {
             Ok(number) => {
                 let covered = BTreeSet::new();
-                let looked =
-                    Looked { tree: tree.to_owned(), path: path.to_owned(), covered };
+                let looked = Looked { tree: tree.to_owned(), path: path.to_owned(), covered };
                 self.folders.insert(number, looked);
             }
             Err(_) => self.is_cut = true,

@@ -3,14 +3,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "only in mounts that exist in the cell alone")]
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, linkat, mknodat, utimensat};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag,
     fsconfig_set_string, fsmount, fsopen,
@@ -18,6 +17,7 @@ use rustix::mount::{
 
 use super::cover::{Cover, CoveredFolder};
 use super::policy::{COPIES_DIR, COVERS_DIR, Copied, EMPTY_DIR};
+use super::sys;
 
 /// In the folder of all covers; each name that is hidden is one more name of it.
 const WHITEOUT: &str = "whiteout";
@@ -84,15 +84,14 @@ pub(super) fn thrown_away(leaf: &File, number_of: usize) -> io::Result<OwnedFd> 
 pub(super) fn hiding(cover: &Cover, number_of: usize) -> io::Result<PathBuf> {
     let whiteout = Path::new(COVERS_DIR).join(WHITEOUT);
     if fs::symlink_metadata(&whiteout).is_err() {
-        mknodat(CWD, &whiteout, FileType::CharacterDevice, Mode::empty(), 0)?;
+        sys::make_whiteout(&whiteout)?;
     }
     let root = Path::new(COVERS_DIR).join(number_of.to_string());
     for folder in &cover.folders {
         let at = root.join(folder.path.path());
         fs::create_dir(&at)?;
-        let opened = File::open(&at)?;
         for name in folder.names() {
-            hide(&whiteout, &opened, name)?;
+            fs::hard_link(&whiteout, at.join(name))?;
         }
     }
     // Making something in a folder changes its times.
@@ -102,16 +101,18 @@ pub(super) fn hiding(cover: &Cover, number_of: usize) -> io::Result<PathBuf> {
     Ok(root)
 }
 
-fn hide(whiteout: &Path, folder: &File, name: &OsStr) -> io::Result<()> {
-    Ok(linkat(CWD, whiteout, folder, name, AtFlags::empty())?)
-}
-
 /// A merged folder has the mode and the time of its top layer.
 fn resemble(at: &Path, folder: &CoveredFolder) -> io::Result<()> {
     fs::set_permissions(at, fs::Permissions::from_mode(folder.mode))?;
-    let time = Timespec { tv_sec: folder.modified.0, tv_nsec: folder.modified.1 };
-    let times = Timestamps { last_access: time, last_modification: time };
-    Ok(utimensat(CWD, at, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    let time = modified(folder.modified);
+    File::open(at)?.set_times(FileTimes::new().set_accessed(time).set_modified(time))
+}
+
+fn modified((seconds, nanoseconds): (i64, i64)) -> SystemTime {
+    let seconds = Duration::from_secs(seconds.unsigned_abs());
+    let part = Duration::from_nanos(nanoseconds.unsigned_abs());
+    // What is older than the epoch is as old as that.
+    UNIX_EPOCH.checked_add(seconds + part).unwrap_or(UNIX_EPOCH)
 }
 
 fn layers(hiding: Option<&Path>, tree: &File) -> String {

@@ -91,6 +91,8 @@ pub(super) struct Policy {
     pub(super) readable: Vec<Spot>,
     /// Tier B: folders of which the names may be seen.
     pub(super) listable: Vec<Spot>,
+    /// Tier B: whether there were too many files for a rule each.
+    pub(super) is_listed_by_folders: bool,
     /// A folder of the outside that belongs to this cell alone.
     pub(super) scratch: Spot,
     /// Ports to listen on in the cell: one for the proxy and one for each grant.

@@ -52,12 +52,7 @@ pub(super) struct ReadList {
 }
 
 /// Lists the files of a tree. Of `hidden` nothing is seen, and of `secret` only the names are.
-pub(super) fn files(
-    tree: &Path,
-    hidden: &[PathBuf],
-    secret: &[PathBuf],
-    into: &mut ReadList,
-) {
+pub(super) fn files(tree: &Path, hidden: &[PathBuf], secret: &[PathBuf], into: &mut ReadList) {
     let mut waiting = vec![(tree.to_owned(), false)];
     while let Some((path, mut is_listable)) = waiting.pop() {
         let is_left_out = |others: &[PathBuf]| others.iter().any(|other| path == *other);

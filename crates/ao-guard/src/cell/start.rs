@@ -20,7 +20,7 @@ use super::late::Late;
 use super::layer::{Layer, Missing};
 use super::message::{self, Said};
 use super::order::{Begins, Cell, Toolchain};
-use super::policy::{ToolchainCopy, Copied, Policy, Spot, Targets};
+use super::policy::{Copied, Policy, Spot, Targets, ToolchainCopy};
 use super::readable::ReadList;
 use super::report::{Refusal, Refused, Report};
 use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
@@ -229,6 +229,7 @@ impl Cell {
             toolchains: toolchains.into_iter().map(chain).collect(),
             readable: spots(listed.readable),
             listable: spots(listed.listable),
+            is_listed_by_folders: listed.is_cut,
             scratch: scratch.root().into(),
             doors: door::ports(&self.reachable()),
             limits: self.limits,
@@ -267,7 +268,10 @@ fn missing_in_b(failed: Missing, abi: u32) -> Vec<Missing> {
             Layer::Masks,
             "only what is listed can be read; command lines of others can be seen in /proc",
         ),
-        (Layer::Overlay, "there is no copied tree"),
+        (
+            Layer::Overlay,
+            "there is no copied tree, and toolchains and caches can be read and not written",
+        ),
         (Layer::Processes, "descendants are adopted and ended; other processes can be seen"),
         (Layer::Ipc, "shared memory and message queues cannot be used at all"),
         (Layer::Hostname, "the host name is the machine's"),
@@ -295,10 +299,20 @@ fn not_covered(policy: &Policy, uncovered: &[Spot], late: &Late) -> Vec<Missing>
         missing.push(Missing { layer: Layer::Masks, why });
     };
     for tree in uncovered {
-        say(tree, "has a mount in it, or lies where no overlay can: a secret file that comes to be in it while the command runs is not hidden");
+        say(
+            tree,
+            "has a mount in it, or lies where no overlay can: a secret file that comes to be in it while the command runs is not hidden",
+        );
     }
     for cover in policy.covers.iter().filter(|cover| cover.is_cut) {
-        say(&cover.tree, "has more folders than are looked through: secret files deep in it are not hidden");
+        say(
+            &cover.tree,
+            "has more folders than are looked through: secret files deep in it are not hidden",
+        );
+    }
+    if policy.is_listed_by_folders {
+        let why = "there are too many files for a rule each: a secret file that comes to be in the project while the command runs is not hidden";
+        missing.push(Missing { layer: Layer::Masks, why: why.to_owned() });
     }
     if late.is_cut() && policy.tier == Tier::A {
         let why = "the kernel follows no more folders: a secret file with an unusual name that comes while the command runs is not noticed";

@@ -136,6 +136,14 @@ pub(super) fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Makes a file that hides what has its name in the layers below, in a layer of an overlay.
+pub(super) fn make_whiteout(path: &Path) -> io::Result<()> {
+    let path = c_path(path)?;
+    // SAFETY: the path ends with NUL. No device has the number 0; nobody needs power to make it.
+    checked(unsafe { libc::mknod(path.as_ptr(), libc::S_IFCHR, 0) }.into())?;
+    Ok(())
+}
+
 /// Whether a path lies on a copy-on-write overlay.
 pub(super) fn is_overlay(path: &Path) -> io::Result<bool> {
     let path = c_path(path)?;

@@ -45,7 +45,8 @@ impl Cell {
         let hidden = self.outside.hidden.iter().chain(&self.outside.temporary);
         let real = hidden.filter_map(|path| path.canonicalize().ok());
         let mut masks: Vec<PathBuf> = real.chain([scratch.root().to_owned()]).collect();
-        masks.extend(covers.iter().flat_map(|cover| &cover.kept).map(|spot| spot.path().to_owned()));
+        masks
+            .extend(covers.iter().flat_map(|cover| &cover.kept).map(|spot| spot.path().to_owned()));
         // What was named is not hidden, whatever it is to others; what lies beside it is.
         masks.retain(|mask| !self.named().any(|path| path == mask));
         masks.retain(|mask| {
@@ -148,7 +149,8 @@ impl Cell {
         wanted.sort();
         wanted.dedup();
         for path in wanted {
-            let on_top = self.writable.iter().chain(&self.copied).chain(&sight.shown).chain(&leaves);
+            let on_top =
+                self.writable.iter().chain(&self.copied).chain(&sight.shown).chain(&leaves);
             // Unless something is hidden in between.
             let is_there = on_top.into_iter().any(|above| {
                 let between = |mask: &&PathBuf| {
@@ -161,7 +163,8 @@ impl Cell {
             }
         }
         let covered = |link: &Path| {
-            let on_top = self.writable.iter().chain(&self.copied).chain(&sight.shown).chain(&leaves);
+            let on_top =
+                self.writable.iter().chain(&self.copied).chain(&sight.shown).chain(&leaves);
             on_top.into_iter().any(|above| link.starts_with(above))
         };
         let links = std::mem::take(&mut sight.links);
@@ -194,9 +197,11 @@ impl Cell {
         // Where they really are, as a home or a repository may lie in one of them.
         let real = |path: &PathBuf| path.canonicalize().ok();
         let system = SYSTEM.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
-        let trees: Vec<PathBuf> =
-            covers.iter().map(|cover| cover.tree.path().to_owned()).collect();
-        let beside: Vec<PathBuf> = masks.iter().chain(&trees).cloned().collect();
+        let (work, others): (Vec<&Cover>, Vec<&Cover>) =
+            covers.iter().partition(|cover| cover.is_work);
+        let mut beside: Vec<PathBuf> = masks.to_vec();
+        beside.extend(work.iter().map(|cover| cover.tree.path().to_owned()));
+        beside.extend(others.iter().flat_map(|cover| cover.found()));
         let readable = readable::list(&system.collect::<Vec<_>>(), &beside)?;
         let mut listed = ReadList { readable, ..ReadList::default() };
         let mut named: Vec<PathBuf> = self.outside.readable.iter().filter_map(real).collect();
@@ -210,7 +215,7 @@ impl Cell {
                 beside.iter().filter(|mask| !one.starts_with(mask)).cloned().collect();
             listed.readable.extend(readable::list(std::slice::from_ref(&one), &inner)?);
         }
-        for cover in covers {
+        for cover in work {
             let tree = cover.tree.path();
             let inner: Vec<PathBuf> =
                 masks.iter().filter(|mask| !tree.starts_with(mask)).cloned().collect();

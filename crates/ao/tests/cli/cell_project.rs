@@ -19,13 +19,16 @@ const OPTIONS: [&[&str]; 2] = [&["--rw", "out"], &["--cow", "."]];
 #[test]
 fn secret_files_of_a_project_are_not_read() {
     for cells in everywhere() {
-        for name in [".env", "app/.env.production", "app/deep/tls.key", ".aws/credentials", "app/.ENV"] {
+        for name in
+            [".env", "app/.env.production", "app/deep/tls.key", ".aws/credentials", "app/.ENV"]
+        {
             plant(&cells, name);
         }
         fs::write(cells.path("app/.env.example"), "a sample\n").unwrap();
         fs::write(cells.path("app/plain"), "plain\n").unwrap();
         cells.settle();
-        let script = "cat .env app/.env.production app/deep/tls.key .aws/credentials app/.ENV 2>/dev/null
+        let script =
+            "cat .env app/.env.production app/deep/tls.key .aws/credentials app/.ENV 2>/dev/null
             grep -rs must . ; cat app/.env.example app/plain; stat -c %a app";
         for options in OPTIONS {
             let ran = cells.sh(options, script);
@@ -37,6 +40,9 @@ fn secret_files_of_a_project_are_not_read() {
             assert!(text(&answer).contains("a sample\nplain\n755\n"), "{answer}");
         }
         // What a command needs is granted by name.
+        let beside = Beside::of(&cells);
+        crate::cell::give_to(&cells, beside.dir.path());
+        let cells = cells.variable("HOME", beside.path("home").to_str().unwrap());
         let answer = cells.sh(&["--ro", ".env"], "cat .env app/.env.production").json();
         assert_eq!(text(&answer), MARK, "{answer}");
     }
@@ -50,7 +56,8 @@ fn secret_files_that_come_while_a_cell_runs_are_not_read() {
             fs::create_dir_all(cells.path("app/deep")).unwrap();
             plant(&cells, ".env");
             plant(&cells, "app/server.pem");
-            fs::write(cells.path("app/to-be-renamed"), MARK).unwrap();
+            // Not in the tree: what could be read before it was renamed is no secret any more.
+            beside.write("to-be-renamed", MARK);
             fs::write(cells.path("app/plain"), "plain\n").unwrap();
             cells.settle();
             crate::cell::give_to(&cells, beside.dir.path());
@@ -61,13 +68,14 @@ fn secret_files_that_come_while_a_cell_runs_are_not_read() {
                 // Made, renamed, and swapped.
                 plant(&cells, ".env.local");
                 plant(&cells, "app/deep/.env.production");
-                fs::rename(cells.path("app/to-be-renamed"), cells.path("app/.env")).unwrap();
+                fs::rename(beside.path("to-be-renamed"), cells.path("app/.env")).unwrap();
                 for name in [".env", "app/server.pem"] {
                     plant(&cells, "fresh");
                     fs::rename(cells.path("fresh"), cells.path(name)).unwrap();
                 }
             };
-            let script = "cat .env .env.local app/.env app/deep/.env.production app/server.pem 2>/dev/null
+            let script =
+                "cat .env .env.local app/.env app/deep/.env.production app/server.pem 2>/dev/null
                 cat app/plain";
             let answer = meanwhile(&cells, &beside, options, outside, script);
             assert!(!answer.to_string().contains(MARK), "{options:?}: {answer}");

@@ -144,6 +144,9 @@ pub(super) fn note(told: &Told<'_>) -> String {
         }
         Finish::Stopped => text.push_str("\n  ended because ao was asked to stop"),
         Finish::Lost => text.push_str("\n  its end was not seen"),
+        Finish::Exited(code) if code != 0 => {
+            text.push_str("\n  if it missed a file: your home is hidden but for toolchains, and so are secret files of the project; --ro PATH shows one");
+        }
         // What came is named above.
         Finish::Exposed | Finish::Exited(_) => {}
     }

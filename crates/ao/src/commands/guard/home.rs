@@ -7,8 +7,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
-
 use super::place::SECRETS;
 
 /// Configuration that programs need and that holds no key, unless somebody put one into a line: then
@@ -90,15 +88,13 @@ impl Homes {
         whole.iter().chain(&SECRETS).map(|name| tree.join(name)).collect()
     }
 
-    /// Configuration that may be read: where it is beneath a home, and where it really is.
+    /// Configuration that may be read: where it is beneath the home, and where it really is.
     pub(super) fn configuration(&self) -> Vec<(PathBuf, PathBuf)> {
-        let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
-        for name in CONFIGURATION {
-            let real = self.all.iter().filter_map(|home| home.join(name).canonicalize().ok());
-            let clean = real.into_iter().find(|file| is_clean(file));
-            found.extend(clean.map(|file| (PathBuf::from(name), file)));
-        }
-        found
+        // Programs look in the first one.
+        let Some(home) = self.all.first() else { return Vec::new() };
+        let real = |name: &str| Some((name.into(), home.join(name).canonicalize().ok()?));
+        let files = CONFIGURATION.iter().filter_map(|name| real(name));
+        files.filter(|(_, file): &(PathBuf, PathBuf)| is_clean(file)).collect()
     }
 }
 
@@ -121,17 +117,14 @@ fn is_clean(file: &Path) -> bool {
     !text.lines().any(|line| has_login(line) || says.iter().any(|word| line.contains(word)))
 }
 
-/// A regular file of no more than the bound. It is opened without waiting: anybody may have put a pipe
-/// there.
+/// A regular file of no more than the bound. It lies in a home, where nobody else can put a pipe.
 fn read(file: &Path) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
-    let found = file.metadata().ok()?;
+    let found = std::fs::symlink_metadata(file).ok()?;
     if !found.is_file() || found.len() > CONFIGURATION_BYTES_MAX {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(CONFIGURATION_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    File::open(file).ok()?.take(CONFIGURATION_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

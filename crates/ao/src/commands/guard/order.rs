@@ -33,6 +33,8 @@ pub(crate) struct Order {
     /// With a secret that is added outside.
     authorized: Vec<Wanted>,
     repository: Option<PathBuf>,
+    /// Granted of what is hidden.
+    read: Vec<PathBuf>,
 }
 
 impl Order {
@@ -94,7 +96,8 @@ impl Order {
         let named: Vec<PathBuf> = writable.iter().chain(&copied).cloned().collect();
         let read = readable(&directory, &arguments.ro, &of_vault)?;
         let standing = directory.canonicalize().unwrap_or_else(|_| directory.clone());
-        let (outside, told) = place::outside(&Work { standing, roots, named, read }, &path);
+        let (outside, told) =
+            place::outside(&Work { standing, roots, named, read: read.clone() }, &path);
         cell.environment = place::environment(&arguments.env, &path, told);
         cell.outside = outside;
         cell.outside.private.extend(of_vault);
@@ -114,7 +117,7 @@ impl Order {
         if !global.dry_run {
             cell.authorizations = auth::resolve(arguments)?;
         }
-        Ok(Self { cell, authorized, repository })
+        Ok(Self { cell, authorized, repository, read })
     }
 
     /// A folder outside of everything that the command sees.
@@ -182,6 +185,7 @@ impl Order {
             cell.environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
         let program = cell.program.to_string_lossy();
         let (writable, hidden) = (paths(&cell.writable), paths(&cell.outside.hidden));
+        let readable = paths(&self.read);
         let copied = cell.copied.as_ref().map(|tree| tree.to_string_lossy().into_owned());
         let authorized: Vec<_> = self
             .authorized
@@ -189,13 +193,14 @@ impl Order {
             .map(|one| format!("{}={}", one.grant, one.name.reference()))
             .collect();
         let text = format!(
-            "Would run {} in a cell: writable {writable:?}, copied {copied:?}, network {:?}, authorized {authorized:?}, variables {names:?}\n",
+            "Would run {} in a cell: writable {writable:?}, readable {readable:?}, copied {copied:?}, network {:?}, authorized {authorized:?}, variables {names:?}\n",
             ao_tree::shown(&program),
             cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
         );
         let fields = json!({
             "program": program,
             "writable": writable,
+            "readable": readable,
             "copied": copied,
             "network": cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "authorized": authorized,
@@ -239,9 +244,10 @@ fn readable(
         let bad = |why: &str, hint: &str| {
             Failure::usage(format!("--ro refused: {shown}: {why}")).hint(hint.to_owned())
         };
-        let real = directory.join(path).canonicalize().map_err(|error| {
-            bad(&error.to_string(), "name a file or folder that is there")
-        })?;
+        let real = directory
+            .join(path)
+            .canonicalize()
+            .map_err(|error| bad(&error.to_string(), "name a file or folder that is there"))?;
         let inner = "name the folder in it that the command needs";
         if homes.is_above(&real) {
             return Err(bad("it is your home, or above it", inner));

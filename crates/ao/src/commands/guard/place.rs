@@ -447,7 +447,8 @@ pub(super) fn outside(work: &Work, path: &OsStr) -> (Outside, Vec<(OsString, OsS
         .filter(|entry| entry.is_absolute() && !homes.is_above(entry))
         .filter(|entry| homes.secret_place(entry).is_none())
         .collect();
-    shown.extend(programs.iter().cloned());
+    let is_at_home = |entry: &&PathBuf| homes.all().iter().any(|home| entry.starts_with(home));
+    shown.extend(programs.iter().filter(is_at_home).cloned());
     let outside = Outside {
         temporary: vec![std::env::temp_dir()],
         hidden,

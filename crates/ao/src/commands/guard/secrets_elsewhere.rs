@@ -86,7 +86,8 @@ impl Elsewhere {
             found.hide(&folder, &folder, &is_broad);
         }
         let named = FILES.into_iter().filter_map(&variable);
-        let named: Vec<PathBuf> = named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
+        let named: Vec<PathBuf> =
+            named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
         for file in named.iter().chain(files) {
             found.hide(file, file.parent().unwrap_or(file), &is_broad);
         }

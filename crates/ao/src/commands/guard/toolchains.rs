@@ -3,6 +3,7 @@
 //! A row names folders in which no program that we know of keeps a key, a token or a history. Where
 //! such a file lies beside them, the row has leaves, and only these are seen.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use ao_guard::cell::Toolchain;
@@ -154,7 +155,9 @@ const ROWS: &[Row] = &[
     row(".local/share/helm").only(&["plugins"]),
     row(".docker").only(&["cli-plugins"]),
     // What installs others.
-    row(".asdf").named_by("ASDF_DATA_DIR").only(&["installs", "shims", "plugins", "bin", "lib", "libexec"]),
+    row(".asdf")
+        .named_by("ASDF_DATA_DIR")
+        .only(&["installs", "shims", "plugins", "bin", "lib", "libexec"]),
     row(".local/share/mise").named_by("MISE_DATA_DIR").only(&["installs", "shims", "plugins"]),
     row(".proto").named_by("PROTO_HOME").only(&["bin", "shims", "tools", "plugins"]),
     row(".local/state/nix").only(&["profiles"]),
@@ -162,7 +165,8 @@ const ROWS: &[Row] = &[
     row(".local/bin"),
     row(".local/lib"),
     // Editors and shells.
-    row(".vim").only(&["pack", "plugged", "autoload", "bundle", "colors", "ftplugin", "plugin", "syntax"]),
+    row(".vim")
+        .only(&["pack", "plugged", "autoload", "bundle", "colors", "ftplugin", "plugin", "syntax"]),
     row(".local/share/nvim").only(&["lazy", "site", "mason"]),
     row(".local/share/terminfo"),
     row(".local/share/man"),
@@ -194,44 +198,49 @@ pub(super) fn find(homes: &Homes, variable: impl Fn(&str) -> Option<PathBuf>) ->
         let named = row.variable.and_then(&variable);
         let otherwise = row.otherwise.and_then(|(name, path)| Some(variable(name)?.join(path)));
         let told = named.or(otherwise).filter(|path| path.is_absolute());
-        let in_homes = homes.all().iter().map(|home| home.join(row.usual));
-        let candidates: Vec<PathBuf> = told.map_or_else(|| in_homes.collect(), |path| vec![path]);
-        for folder in candidates {
-            found.extend(row, &folder, homes);
+        let mut in_homes = homes.all().iter().map(|home| home.join(row.usual));
+        // A program looks in the first home alone; what is in another one is found through PATH.
+        let first = in_homes.next();
+        if let Some(folder) = told.or(first)
+            && let Some(real) = found.add(row, &folder, homes)
+        {
+            found.tell(row, &real);
+        }
+        for folder in in_homes {
+            found.add(row, &folder, homes);
         }
     }
     found
 }
 
 impl FoundToolchains {
-    fn extend(&mut self, row: &Row, folder: &Path, homes: &Homes) {
-        let Ok(real) = folder.canonicalize() else { return };
-        if !real.is_dir() || self.all.iter().any(|one| one.folder == real) {
-            return;
-        }
+    fn add(&mut self, row: &Row, folder: &Path, homes: &Homes) -> Option<PathBuf> {
+        let real = folder.canonicalize().ok().filter(|real| real.is_dir())?;
         let leaves: Vec<PathBuf> = row
             .leaves
             .iter()
-            .filter(|leaf| real.join(leaf).is_dir() && !real.join(leaf).is_symlink())
+            .filter(|leaf| fs::symlink_metadata(real.join(leaf)).is_ok_and(|found| found.is_dir()))
             .map(PathBuf::from)
             .collect();
         // With none of its leaves there, nothing of it may be seen.
         let is_whole = row.leaves.is_empty();
-        if !is_whole && leaves.is_empty() || is_whole && homes.secret_place(&real).is_some() {
-            return;
+        let shows_secrets = is_whole && homes.secret_place(&real).is_some();
+        if !is_whole && leaves.is_empty() || shows_secrets || homes.is_above(&real) {
+            return None;
         }
-        let is_in_another = |one: &Toolchain| one.leaves.is_empty() && real.starts_with(&one.folder);
-        if self.all.iter().any(is_in_another) || homes.is_above(&real) {
-            return;
+        let is_there = |one: &Toolchain| {
+            one.folder == real || one.leaves.is_empty() && real.starts_with(&one.folder)
+        };
+        if !self.all.iter().any(is_there) {
+            self.all.push(Toolchain { folder: real.clone(), leaves });
         }
-        if let Some(name) = row.variable
-            && self.variables.iter().all(|(other, _)| *other != name)
-        {
-            self.variables.push((name, real.clone()));
+        Some(real)
+    }
+
+    fn tell(&mut self, row: &Row, real: &Path) {
+        if let Some(name) = row.variable {
+            self.variables.push((name, real.to_owned()));
         }
-        if self.links.iter().all(|(link, _)| link != Path::new(row.usual)) {
-            self.links.push((row.usual.into(), real.clone()));
-        }
-        self.all.push(Toolchain { folder: real, leaves });
+        self.links.push((row.usual.into(), real.to_owned()));
     }
 }
