@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::late::Late;
+use super::late::SecretWatch;
 use super::policy::Spot;
-use crate::scope::USUAL_SECRETS;
+use crate::scope::{USUAL_DEEPER, USUAL_SECRETS};
 
 /// Folders that are looked into, from the top down.
 pub(super) const FOLDERS_MAX: usize = 2_000;
@@ -67,7 +67,9 @@ pub(super) struct CoveredFolder {
 impl CoveredFolder {
     /// All names that are hidden in it: those that are there, and the usual ones that may come.
     pub(super) fn names(&self) -> impl Iterator<Item = &OsStr> {
-        let usual = USUAL_SECRETS.iter().map(OsStr::new);
+        let is_top = self.path.path().as_os_str().is_empty();
+        let count = if is_top { USUAL_SECRETS.len() } else { USUAL_DEEPER };
+        let usual = USUAL_SECRETS.iter().take(count).map(OsStr::new);
         let usual = usual.filter(|name| {
             self.hidden.iter().chain(&self.granted).all(|other| other.as_os_str() != *name)
         });
@@ -90,7 +92,7 @@ impl Cover {
     }
 
     /// Looks through a tree.
-    pub(super) fn of(tree: &Path, exceptions: &Exceptions<'_>, late: &mut Late) -> Self {
+    pub(super) fn of(tree: &Path, exceptions: &Exceptions<'_>, late: &mut SecretWatch) -> Self {
         let mut cover = Self::empty(tree, true);
         let mut entries = 0;
         let mut next = 0;
@@ -112,7 +114,8 @@ impl Cover {
                     continue;
                 }
                 let is_secret = exceptions.private.contains(&whole) || late.is_secret(&path);
-                let leads_on = || exceptions.granted.iter().any(|one| one.starts_with(&whole));
+                let mut ways = exceptions.granted.iter().chain(exceptions.apart);
+                let mut leads_on = || ways.any(|one| one.starts_with(&whole));
                 if is_secret && is_folder && leads_on() {
                     cover.kept.push(whole.into());
                 } else if is_secret {
@@ -186,7 +189,7 @@ impl Cover {
         let Ok(found) = fs::symlink_metadata(&whole) else { return };
         let granted = exceptions.granted.iter().filter(|one| one.parent() == Some(&whole));
         // A usual name that is kept for the way through it.
-        let ways = exceptions.granted.iter().filter_map(|one| {
+        let ways = exceptions.granted.iter().chain(exceptions.apart).filter_map(|one| {
             let below = one.strip_prefix(&whole).ok()?;
             Some(below.components().next()?.as_os_str().to_owned())
         });
@@ -230,7 +233,7 @@ mod tests {
         let granted = [root.join(".ssh/sub"), root.join("src/.npmrc")];
         let private = [root.join("own/x"), root.join("src/late")];
         let exceptions = Exceptions { granted: &granted, private: &private, apart: &[] };
-        let mut late = Late::new(SecretNames::built_in().unwrap(), Vec::new());
+        let mut late = SecretWatch::new(SecretNames::built_in().unwrap(), Vec::new());
         let cover = Cover::of(root, &exceptions, &mut late);
         let mut found: Vec<_> =
             cover.found().map(|path| path.strip_prefix(root).unwrap().to_owned()).collect();

@@ -23,7 +23,7 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// One folder that is looked at.
 #[derive(Debug)]
-struct Looked {
+struct WatchedFolder {
     tree: PathBuf,
     /// Beneath the tree.
     path: PathBuf,
@@ -33,15 +33,15 @@ struct Looked {
 
 /// Looks at the folders of projects, from outside.
 #[derive(Debug)]
-pub(super) struct Late {
+pub(super) struct SecretWatch {
     queue: Option<OwnedFd>,
-    folders: BTreeMap<i32, Looked>,
+    folders: BTreeMap<i32, WatchedFolder>,
     secrets: SecretNames,
     granted: Vec<PathBuf>,
     is_cut: bool,
 }
 
-impl Late {
+impl SecretWatch {
     /// `granted` may come.
     pub(super) fn new(secrets: SecretNames, granted: Vec<PathBuf>) -> Self {
         let queue = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok();
@@ -65,7 +65,8 @@ impl Late {
         match add_watch(queue, tree.join(path), flags) {
             Ok(number) => {
                 let covered = BTreeSet::new();
-                let looked = Looked { tree: tree.to_owned(), path: path.to_owned(), covered };
+                let looked =
+                    WatchedFolder { tree: tree.to_owned(), path: path.to_owned(), covered };
                 self.folders.insert(number, looked);
             }
             Err(_) => self.is_cut = true,
@@ -196,8 +197,9 @@ pub(super) fn what_came(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn late(root: &Path) -> Late {
-        let mut late = Late::new(SecretNames::built_in().unwrap(), vec![root.join("granted.key")]);
+    fn late(root: &Path) -> SecretWatch {
+        let mut late =
+            SecretWatch::new(SecretNames::built_in().unwrap(), vec![root.join("granted.key")]);
         let exceptions = super::super::cover::Exceptions::default();
         let cover = Cover::of(root, &exceptions, &mut late);
         late.know(&[cover]);

@@ -51,13 +51,26 @@ pub(super) struct ReadList {
     pub(super) is_cut: bool,
 }
 
-/// Lists the files of a tree. Of `hidden` nothing is seen, and of `secret` only the names are.
-pub(super) fn files(tree: &Path, hidden: &[PathBuf], secret: &[PathBuf], into: &mut ReadList) {
-    let mut waiting = vec![(tree.to_owned(), false)];
-    while let Some((path, mut is_listable)) = waiting.pop() {
-        let is_left_out = |others: &[PathBuf]| others.iter().any(|other| path == *other);
+/// What is not listed of a project. Whole paths.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeftOut<'a> {
+    /// Nothing of it is seen.
+    pub(super) hidden: &'a [PathBuf],
+    /// Only the names are seen.
+    pub(super) secret: &'a [PathBuf],
+    /// Projects in it, which are listed by themselves.
+    pub(super) apart: &'a [PathBuf],
+}
+
+/// Lists the files of a tree.
+pub(super) fn files(tree: &Path, left_out: &LeftOut<'_>, into: &mut ReadList) {
+    let LeftOut { hidden, secret, apart } = *left_out;
+    let mut waiting =
+        vec![PendingPath { path: tree.to_owned(), is_listable: false, is_made: false }];
+    while let Some(PendingPath { path, mut is_listable, mut is_made }) = waiting.pop() {
+        let is_left_out = [hidden, secret, apart].iter().any(|others| others.contains(&path));
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
-        if found.is_symlink() || is_left_out(hidden) || is_left_out(secret) {
+        if found.is_symlink() || is_left_out {
             continue;
         }
         let is_plain = !holds_hidden(&path, hidden);
@@ -66,15 +79,26 @@ pub(super) fn files(tree: &Path, hidden: &[PathBuf], secret: &[PathBuf], into: &
             into.listable.push(path.clone());
         }
         into.is_cut |= into.readable.len() + waiting.len() > FILES_MAX;
-        let is_made = path.file_name().is_some_and(|name| MADE.iter().any(|made| name == *made));
-        let is_whole = is_made || into.is_cut && !holds_hidden(&path, secret);
-        if found.is_dir() && !(is_plain && is_whole) {
+        is_made |= path.file_name().is_some_and(|name| MADE.iter().any(|made| name == *made));
+        let is_free = is_plain && !holds_hidden(&path, secret) && !holds_hidden(&path, apart);
+        if found.is_dir() && !(is_free && (is_made || into.is_cut)) {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-            waiting.extend(entries.map(|entry| (entry.path(), is_listable)));
+            let entry =
+                |entry: fs::DirEntry| PendingPath { path: entry.path(), is_listable, is_made };
+            waiting.extend(entries.map(entry));
         } else {
             into.readable.push(path);
         }
     }
+}
+
+#[derive(Debug)]
+struct PendingPath {
+    path: PathBuf,
+    /// Its names may be seen already.
+    is_listable: bool,
+    /// It lies in what others made.
+    is_made: bool,
 }
 
 fn holds_hidden(path: &Path, hidden: &[PathBuf]) -> bool {

@@ -16,7 +16,7 @@ use std::thread;
 use super::cover::Cover;
 use super::door::{self, Door};
 use super::holder::WORD;
-use super::late::Late;
+use super::late::SecretWatch;
 use super::layer::{Layer, Missing};
 use super::message::{self, Said};
 use super::order::{Begins, Cell, Toolchain};
@@ -292,7 +292,7 @@ fn missing_in_b(failed: Missing, abi: u32) -> Vec<Missing> {
 }
 
 /// In which trees not all that is secret is hidden, and why.
-fn not_covered(policy: &Policy, uncovered: &[Spot], late: &Late) -> Vec<Missing> {
+fn not_covered(policy: &Policy, uncovered: &[Spot], late: &SecretWatch) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut say = |tree: &Spot, why: &str| {
         let why = format!("{} {why}", tree.path().display());

@@ -14,7 +14,7 @@ use rustix::process::Pid;
 
 use crate::process;
 
-use super::late::Late;
+use super::late::SecretWatch;
 use super::message::{self, KILL, Said};
 use super::order::Limits;
 use super::policy::{Policy, Spot};
@@ -54,7 +54,7 @@ pub(super) struct Over {
 
 /// The program runs.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct ProgramStart {
     /// So many attacks were held before.
     pub(super) attacks: u32,
     /// Projects in which a secret that comes later is not hidden.
@@ -129,12 +129,14 @@ impl Supervised {
     }
 
     /// Waits until the program runs, or says why it does not.
-    pub(super) fn started(&mut self) -> Result<Begun, Option<Said>> {
+    pub(super) fn started(&mut self) -> Result<ProgramStart, Option<Said>> {
         let mut uncovered = Vec::new();
         loop {
             match message::receive(&self.control) {
                 Ok(Some(Said::Built { uncovered: trees })) => uncovered = trees,
-                Ok(Some(Said::Started { attacks })) => return Ok(Begun { attacks, uncovered }),
+                Ok(Some(Said::Started { attacks })) => {
+                    return Ok(ProgramStart { attacks, uncovered });
+                }
                 Ok(Some(said)) => return Err(Some(said)),
                 Ok(None) | Err(_) => return Err(None),
             }
@@ -146,7 +148,7 @@ impl Supervised {
         mut self,
         sink: &mut Sink<'_>,
         stop: &AtomicBool,
-        late: &mut Late,
+        late: &mut SecretWatch,
     ) -> Result<Over, Refusal> {
         let mut appeared = None;
         let mut since_end: Option<Instant> = None;
@@ -208,7 +210,7 @@ impl Supervised {
         &mut self,
         within: Duration,
         sink: &mut Sink<'_>,
-        late: &Late,
+        late: &SecretWatch,
     ) -> Result<(), Refusal> {
         let mut watched = vec![PollFd::new(&self.control, PollFlags::IN)];
         let out = self.stdout.pipe.as_ref().map(|pipe| {

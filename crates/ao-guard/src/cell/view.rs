@@ -7,11 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cover::{Cover, Exceptions};
-use super::late::Late;
+use super::late::SecretWatch;
 use super::links::{self, Route};
 use super::order::{Cell, Toolchain};
 use super::policy::RUN;
-use super::readable::{self, ReadList};
+use super::readable::{self, LeftOut, ReadList};
 use super::rules::{OWN_FOLDER, PRIVATE, SYSTEM};
 use super::scratch::Scratch;
 use crate::scope::SecretNames;
@@ -70,25 +70,25 @@ impl Cell {
     }
 
     /// What is hidden in the trees of the user, and what comes to be in them later.
-    pub(super) fn covers(&self) -> io::Result<(Vec<Cover>, Late)> {
+    pub(super) fn covers(&self) -> io::Result<(Vec<Cover>, SecretWatch)> {
         let secrets = SecretNames::built_in().map_err(io::Error::other)?;
         let granted = self.granted();
-        let mut late = Late::new(secrets, granted.clone());
+        let mut late = SecretWatch::new(secrets, granted.clone());
         let projects = self.outside.projects.iter().filter(|tree| tree.is_dir());
-        // One in a copy is in the copy, and one in another is seen through that.
-        let is_in = |tree: &Path, above: &PathBuf| tree.starts_with(above) && tree != above;
-        let is_own = |tree: &&PathBuf| {
-            let others = self.outside.projects.iter().chain(&self.copied);
-            !others.into_iter().any(|above| is_in(tree, above))
+        // One in a copy is in the copy.
+        let is_in_copy = |tree: &&PathBuf| {
+            let above = self.copied.iter().any(|copied| tree.starts_with(copied));
+            above && self.copied.as_ref() != Some(tree)
         };
-        let mut trees: Vec<&PathBuf> = projects.filter(is_own).chain(&self.copied).collect();
+        let mut trees: Vec<PathBuf> =
+            projects.filter(|tree| !is_in_copy(tree)).chain(&self.copied).cloned().collect();
         trees.sort();
         trees.dedup();
-        let apart: Vec<PathBuf> = self.copied.iter().cloned().collect();
         let private = &self.outside.private;
-        let exceptions = Exceptions { granted: &granted, private, apart: &apart };
+        // One in another lies on top of it: it may be in a folder that is not looked into.
+        let exceptions = Exceptions { granted: &granted, private, apart: &trees };
         let mut covers: Vec<Cover> =
-            trees.into_iter().map(|tree| Cover::of(tree, &exceptions, &mut late)).collect();
+            trees.iter().map(|tree| Cover::of(tree, &exceptions, &mut late)).collect();
         late.know(&covers);
         self.cover_elsewhere(&mut covers);
         Ok((covers, late))
@@ -108,10 +108,11 @@ impl Cell {
                 continue;
             };
             let Some(name) = name.file_name() else { continue };
-            let hidden = self.outside.hidden.iter().filter_map(|one| one.canonicalize().ok());
-            let is_hidden = hidden.into_iter().any(|mask| folder.starts_with(mask));
-            let is_private = PRIVATE.iter().any(|own| folder == Path::new(own));
-            if is_hidden || is_private || folder.parent().is_none() {
+            let hidden = self.outside.hidden.iter().chain(&self.outside.temporary);
+            let mut hidden = hidden.filter_map(|one| one.canonicalize().ok());
+            // What is the cell's own has nothing of the outside in it.
+            let is_own = PRIVATE.iter().chain([&RUN]).any(|own| folder.starts_with(own));
+            if is_own || hidden.any(|mask| folder.starts_with(mask)) || folder.parent().is_none() {
                 continue;
             }
             if covers.iter().any(|cover| folder.starts_with(cover.tree.path())) {
@@ -200,7 +201,8 @@ impl Cell {
         let (work, others): (Vec<&Cover>, Vec<&Cover>) =
             covers.iter().partition(|cover| cover.is_work);
         let mut beside: Vec<PathBuf> = masks.to_vec();
-        beside.extend(work.iter().map(|cover| cover.tree.path().to_owned()));
+        let trees: Vec<PathBuf> = work.iter().map(|cover| cover.tree.path().to_owned()).collect();
+        beside.extend(trees.iter().cloned());
         beside.extend(others.iter().flat_map(|cover| cover.found()));
         let readable = readable::list(&system.collect::<Vec<_>>(), &beside)?;
         let mut listed = ReadList { readable, ..ReadList::default() };
@@ -220,7 +222,9 @@ impl Cell {
             let inner: Vec<PathBuf> =
                 masks.iter().filter(|mask| !tree.starts_with(mask)).cloned().collect();
             let secret: Vec<PathBuf> = cover.found().collect();
-            readable::files(tree, &inner, &secret, &mut listed);
+            let others: Vec<PathBuf> = trees.iter().filter(|one| *one != tree).cloned().collect();
+            let left_out = LeftOut { hidden: &inner, secret: &secret, apart: &others };
+            readable::files(tree, &left_out, &mut listed);
         }
         listed.readable.sort();
         listed.readable.dedup();

@@ -51,22 +51,23 @@ const SECRETS: &[&str] = &[
 const ENVIRONMENT: &[&str] = &["**/.env", "**/.env.*", "**/.envrc"];
 
 /// What the globs above stand for most often: names that a project gets while somebody works in it.
-/// The cell keeps a place for each of them in each folder, so that it stays hidden when it comes.
+/// The cell keeps a place for them, so that they stay hidden when they come: for all at the top of a
+/// project, and in each folder beneath for the first few ([`USUAL_DEEPER`]), as each costs time.
 pub(crate) const USUAL_SECRETS: [&str; 24] = [
     ".env",
     ".env.local",
     ".env.development",
-    ".env.development.local",
     ".env.production",
-    ".env.production.local",
-    ".env.staging",
     ".env.test",
+    ".envrc",
+    ".env.development.local",
+    ".env.production.local",
     ".env.test.local",
+    ".env.staging",
     ".env.prod",
     ".env.dev",
     ".env.backup",
     ".env.bak",
-    ".envrc",
     ".netrc",
     ".npmrc",
     ".pypirc",
@@ -78,6 +79,7 @@ pub(crate) const USUAL_SECRETS: [&str; 24] = [
     "id_ed25519",
     "server.key",
 ];
+pub(crate) const USUAL_DEEPER: usize = 6;
 
 /// Files that show which variables there are, and hold no values: read, but not written.
 const ENVIRONMENT_SAMPLES: &[&str] = &["**/.env.{example,sample,template,dist}"];

@@ -32,11 +32,11 @@ pub(crate) fn everywhere() -> Vec<Cells> {
 }
 
 /// A folder outside of the repository, which the commands own.
-pub(crate) struct Beside {
+pub(crate) struct FolderBeside {
     pub(crate) dir: tempfile::TempDir,
 }
 
-impl Beside {
+impl FolderBeside {
     pub(crate) fn of(cells: &Cells) -> Self {
         let folder = cells.repo.root().parent().unwrap();
         let dir = tempfile::Builder::new().prefix("beside-").tempdir_in(folder).unwrap();
@@ -68,7 +68,7 @@ impl Beside {
 /// Starts a script in a cell, does something outside when it runs, and lets it go on.
 pub(crate) fn meanwhile(
     cells: &Cells,
-    beside: &Beside,
+    beside: &FolderBeside,
     options: &[&str],
     outside: impl FnOnce(),
     script: &str,
@@ -137,7 +137,7 @@ fn of_a_whole_home_only_leaves_are_read() {
         .collect();
     assert!(kinds.len() > 600 && toolchains.len() > 150);
     for cells in everywhere() {
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         let home = beside.path("home");
         let mut made = furnish(&home, &kinds, MARK);
         made.extend(furnish(&home, &toolchains, LEAF));
@@ -172,7 +172,7 @@ fn of_a_whole_home_only_leaves_are_read() {
 #[test]
 fn what_comes_to_a_home_while_a_cell_runs_is_not_read() {
     for cells in everywhere() {
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         for name in ["home/.claude.json", "home/.ssh/id", "home/.cargo/registry/crate"] {
             beside.write(name, &format!("{MARK} at the start\n"));
         }
@@ -225,7 +225,7 @@ fn keys_that_a_variable_has_put_elsewhere_are_not_read() {
 }
 
 fn keys_elsewhere(cells: Cells, identity: Option<&str>) {
-    let beside = Beside::of(&cells);
+    let beside = FolderBeside::of(&cells);
     for folder in ["configuration", "keys"] {
         fs::create_dir(beside.path(folder)).unwrap();
     }
@@ -271,7 +271,7 @@ fn keys_elsewhere(cells: Cells, identity: Option<&str>) {
 #[test]
 fn to_stand_in_a_place_of_secrets_does_not_show_it() {
     for cells in everywhere() {
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         for name in [".ssh/id", ".ssh/sub/id", ".config/gh/hosts.yml", ".unknown/x", ".netrc"] {
             beside.write(&format!("home/{name}"), MARK);
         }
@@ -287,6 +287,17 @@ fn to_stand_in_a_place_of_secrets_does_not_show_it() {
             let said = String::from_utf8_lossy(&output.stdout);
             assert!(!said.contains(MARK), "{folder}: {said}");
             assert_eq!(said.contains("plain\n"), folder == "notes", "{folder}: {output:?}");
+        }
+        // The same where a variable has put it.
+        let script = "cat gh/hosts.yml hosts.yml; true";
+        for folder in ["", "gh"] {
+            let elsewhere = beside.path("configuration");
+            beside.write("configuration/gh/hosts.yml", MARK);
+            give_to(&cells, beside.dir.path());
+            let mut command = cells.command(&["-q", "guard", "run", "--", "/bin/sh", "-c", script]);
+            command.env("HOME", beside.path("home")).env("XDG_CONFIG_HOME", &elsewhere);
+            let output = command.current_dir(elsewhere.join(folder)).output().unwrap();
+            assert!(output.status.success() && output.stdout.is_empty(), "{folder}: {output:?}");
         }
         for refused in [".ssh", ".ssh/id", ".config", "", ".."] {
             let path = beside.path("home").join(refused);
@@ -304,7 +315,7 @@ fn to_stand_in_a_place_of_secrets_does_not_show_it() {
 #[test]
 fn a_folder_of_the_home_is_granted_by_name() {
     for cells in everywhere() {
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         beside.write("home/tools/bin/say", "#!/bin/sh\n. ${0%/bin/say}/lib/words\n");
         beside.write("home/tools/lib/words", "echo said\n");
         let say = beside.path("home/tools/bin/say");
@@ -329,7 +340,7 @@ fn a_toolchain_is_a_copy_that_is_thrown_away() {
     for folder in folders() {
         for user in [User::This, User::Ordinary] {
             let cells = Cells::within(&folder, user);
-            let beside = Beside::of(&cells);
+            let beside = FolderBeside::of(&cells);
             beside.write("home/.cargo/registry/crate", "a crate\n");
             beside.write("home/.cargo/credentials.toml", MARK);
             beside.write("home/.cache/pip/wheel", "a wheel\n");
@@ -361,7 +372,7 @@ fn a_toolchain_is_a_copy_that_is_thrown_away() {
 #[test]
 fn a_program_is_started_under_the_path_that_was_typed() {
     for cells in everywhere() {
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         beside.write("home/tools/tool-1", "#!/bin/sh\necho $0\n");
         let tool = beside.path("home/tools/tool-1");
         fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();

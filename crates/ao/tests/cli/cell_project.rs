@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::cell::{Cells, User, writes};
-use crate::cell_home::{Beside, everywhere, meanwhile, text};
+use crate::cell_home::{FolderBeside, everywhere, meanwhile, text};
 
 const MARK: &str = "must-not-be-seen";
 
@@ -40,7 +40,7 @@ fn secret_files_of_a_project_are_not_read() {
             assert!(text(&answer).contains("a sample\nplain\n755\n"), "{answer}");
         }
         // What a command needs is granted by name.
-        let beside = Beside::of(&cells);
+        let beside = FolderBeside::of(&cells);
         crate::cell::give_to(&cells, beside.dir.path());
         let cells = cells.variable("HOME", beside.path("home").to_str().unwrap());
         let answer = cells.sh(&["--ro", ".env"], "cat .env app/.env.production").json();
@@ -52,7 +52,7 @@ fn secret_files_of_a_project_are_not_read() {
 fn secret_files_that_come_while_a_cell_runs_are_not_read() {
     for cells in everywhere() {
         for options in OPTIONS {
-            let beside = Beside::of(&cells);
+            let beside = FolderBeside::of(&cells);
             fs::create_dir_all(cells.path("app/deep")).unwrap();
             plant(&cells, ".env");
             plant(&cells, "app/server.pem");
@@ -94,7 +94,7 @@ fn a_cell_is_ended_when_an_unusual_secret_comes() {
         for options in [&[][..], &["--cow", "."]] {
             for late in [".env.of-somebody", "app/their.pem", "new/folder/.env"] {
                 let cells = Cells::new(user);
-                let beside = Beside::of(&cells);
+                let beside = FolderBeside::of(&cells);
                 fs::create_dir(cells.path("app")).unwrap();
                 cells.settle();
                 crate::cell::give_to(&cells, beside.dir.path());
@@ -122,5 +122,36 @@ fn a_command_may_make_such_a_file_in_its_copy() {
         assert_eq!(text(&answer), "kept\nx\n", "{answer}");
         assert_eq!(writes(&answer).len(), 3, "{answer}");
         assert_eq!(fs::read_to_string(cells.path(".env")).unwrap(), MARK);
+    }
+}
+
+/// A repository may lie in a folder of another one that is not looked through, such as `target`.
+#[test]
+fn a_project_in_another_is_a_project() {
+    for cells in everywhere() {
+        let beside = FolderBeside::of(&cells);
+        for name in ["target/inner/.env", "target/inner/src/.env.local", ".env"] {
+            plant(&cells, name);
+        }
+        for folder in [".git", "target/inner/.git"] {
+            fs::create_dir_all(cells.path(folder)).unwrap();
+        }
+        fs::write(cells.path("target/inner/plain"), "plain\n").unwrap();
+        fs::write(cells.path("target/built"), "built\n").unwrap();
+        cells.settle();
+        crate::cell::give_to(&cells, beside.dir.path());
+        for options in [&[][..], &["--cow", "."]] {
+            let mut arguments = vec!["-q", "guard", "run"];
+            arguments.extend(options);
+            arguments.extend(["--", "/bin/sh", "-c"]);
+            arguments.push("cat .env src/.env.local ../../.env 2>/dev/null; cat plain ../built");
+            let mut command = cells.command(&arguments);
+            command.current_dir(cells.path("target/inner")).env("HOME", beside.path("home"));
+            let output = command.output().unwrap();
+            if output.status.code() == Some(6) && !options.is_empty() {
+                continue; // There is none in tier B.
+            }
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "plain\nbuilt\n", "{output:?}");
+        }
     }
 }

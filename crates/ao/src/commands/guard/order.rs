@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::auth::{self, Wanted};
 use super::home::Homes;
-use super::place::{self, Work};
+use super::place::{self, CellWork};
 use super::run::Options;
 use crate::cli::Global;
 use crate::clock;
@@ -97,7 +97,7 @@ impl Order {
         let read = readable(&directory, &arguments.ro, &of_vault)?;
         let standing = directory.canonicalize().unwrap_or_else(|_| directory.clone());
         let (outside, told) =
-            place::outside(&Work { standing, roots, named, read: read.clone() }, &path);
+            place::outside(&CellWork { standing, roots, named, read: read.clone() }, &path);
         cell.environment = place::environment(&arguments.env, &path, told);
         cell.outside = outside;
         cell.outside.private.extend(of_vault);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ao_guard::cell::{Around, Cell, Cells, Floor, Outside, Place};
 
-use super::home::{self, Homes};
+use super::home::Homes;
 use super::secrets_elsewhere::Elsewhere;
 use super::toolchains;
 use crate::clock;
@@ -329,7 +329,7 @@ pub(crate) fn cells(root: &Path) -> Cells {
     };
     let mut pattern = Cell::new("", root);
     let standing = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let work = Work { roots: repositories(&standing), standing, ..Work::default() };
+    let work = CellWork { roots: repositories(&standing), standing, ..CellWork::default() };
     let (outside, told) = outside(&work, &path);
     pattern.environment = environment(&[], &path, told);
     pattern.outside = outside;
@@ -388,7 +388,7 @@ pub(super) fn place() -> Place {
 
 /// What a command has to do with: where it stands, and what was named for it.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct CellWork {
     pub(super) standing: PathBuf,
     /// The repositories around all of it.
     pub(super) roots: Vec<PathBuf>,
@@ -400,7 +400,7 @@ pub(super) struct Work {
 
 /// What is hidden and what is shown, for a command that does this work. Toolchains are told to it by
 /// their variables.
-pub(super) fn outside(work: &Work, path: &OsStr) -> (Outside, Vec<(OsString, OsString)>) {
+pub(super) fn outside(work: &CellWork, path: &OsStr) -> (Outside, Vec<(OsString, OsString)>) {
     let homes = Homes::new(&homes());
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let mut projects: Vec<PathBuf> = work
@@ -409,9 +409,17 @@ pub(super) fn outside(work: &Work, path: &OsStr) -> (Outside, Vec<(OsString, OsS
         .filter(|root| homes.may_work_in(root, &work.standing, true))
         .cloned()
         .collect();
-    let is_in_one = |path: &Path| projects.iter().any(|root| path.starts_with(root));
-    if !is_in_one(&work.standing) && homes.may_work_in(&work.standing, &work.standing, false) {
-        projects.push(work.standing.clone());
+    let ours: Vec<PathBuf> = projects.iter().chain(&work.named).cloned().collect();
+    let is_shared = |folder: &Path| {
+        folder == std::env::temp_dir() || ours.iter().any(|path| path.starts_with(folder))
+    };
+    let of_vault = vault::place::hidden(None);
+    let elsewhere = Elsewhere::find(variable, &of_vault, &homes, is_shared);
+    let standing = &work.standing;
+    let is_in_one = projects.iter().any(|root| standing.starts_with(root));
+    let may_stand = homes.may_work_in(standing, standing, false) && !elsewhere.hides(standing);
+    if !is_in_one && may_stand {
+        projects.push(standing.clone());
     }
     let mut private: Vec<PathBuf> =
         projects.iter().flat_map(|tree| homes.secrets_at(tree)).collect();
@@ -420,18 +428,7 @@ pub(super) fn outside(work: &Work, path: &OsStr) -> (Outside, Vec<(OsString, OsS
     for root in &work.roots {
         hidden.extend(OF_THE_ENGINE.iter().map(|name| root.join(AGENTS).join(name)));
     }
-    let ours = projects.iter().chain(&work.named).chain([&work.standing]);
-    let ours: Vec<PathBuf> = ours.cloned().collect();
-    // Others' things are in these, too, or the work is.
-    let is_broad = |folder: &Path| {
-        homes.is_above(folder)
-            || home::is_of_the_machine(folder)
-            || folder == std::env::temp_dir()
-            || ours.iter().any(|path| path.starts_with(folder))
-    };
-    let of_vault = vault::place::hidden(None);
-    let elsewhere = Elsewhere::find(variable, &of_vault, is_broad);
-    hidden.extend(elsewhere.folders);
+    hidden.extend(elsewhere.hidden);
     private.extend(elsewhere.paths);
     let toolchains = toolchains::find(&homes, variable);
     let mut links = toolchains.links;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::home::{Homes, is_of_the_machine};
+
 /// Each names a folder of them.
 const FOLDERS: [&str; 22] = [
     "XDG_CONFIG_HOME",
@@ -68,39 +70,89 @@ const FILES: [&str; 34] = [
 /// What to hide of it.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere {
-    /// Folders, with what comes to be in them.
-    pub(super) folders: Vec<PathBuf>,
+    /// Folders, with what comes to be in them, and files in folders of the machine.
+    pub(super) hidden: Vec<PathBuf>,
     /// Single paths, where the folder that they are in holds other things, too, or is not there yet.
     pub(super) paths: Vec<PathBuf>,
 }
 
 impl Elsewhere {
-    /// `is_broad` says of a folder that it cannot be hidden, since there is more in it.
+    /// `files` are secret, too. `is_shared` says of a folder that more is in it than what somebody has put
+    /// there with a file, and `homes` never become hidden this way: they are already.
     pub(super) fn find(
         variable: impl Fn(&str) -> Option<PathBuf>,
         files: &[PathBuf],
-        is_broad: impl Fn(&Path) -> bool,
+        homes: &Homes,
+        is_shared: impl Fn(&Path) -> bool,
     ) -> Self {
         let mut found = Self::default();
         for folder in FOLDERS.into_iter().filter_map(&variable) {
-            found.hide(&folder, &folder, &is_broad);
+            found.hide(&folder, &folder, homes, &|_| false);
         }
         let named = FILES.into_iter().filter_map(&variable);
-        let named: Vec<PathBuf> =
-            named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>()).collect();
-        for file in named.iter().chain(files) {
-            found.hide(file, file.parent().unwrap_or(file), &is_broad);
+        let named = named.flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>());
+        for file in named.chain(files.iter().cloned()) {
+            found.hide(&file, file.parent().unwrap_or(&file), homes, &is_shared);
         }
         found
     }
 
-    fn hide(&mut self, path: &Path, folder: &Path, is_broad: &impl Fn(&Path) -> bool) {
-        if !path.is_absolute() {
+    fn hide(
+        &mut self,
+        path: &Path,
+        folder: &Path,
+        homes: &Homes,
+        is_shared: &impl Fn(&Path) -> bool,
+    ) {
+        // `/dev/null` is a way to say that there is none.
+        let is_kernels = ["/dev", "/proc", "/sys"].iter().any(|own| path.starts_with(own));
+        if !path.is_absolute() || is_kernels {
             return;
         }
         match folder.canonicalize() {
-            Ok(real) if real.is_dir() && !is_broad(&real) => self.folders.push(real),
+            Ok(real) if is_of_the_machine(&real) => self.hidden.push(path.to_owned()),
+            Ok(real) if real.is_dir() && !homes.is_above(&real) && !is_shared(&real) => {
+                self.hidden.push(real);
+            }
             _ => self.paths.push(path.to_owned()),
         }
+    }
+
+    /// Whether a folder is hidden by this.
+    pub(super) fn hides(&self, folder: &Path) -> bool {
+        self.hidden.iter().any(|hidden| folder.starts_with(hidden))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_hidden_unless_there_is_more_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for folder in ["configuration", "work", "kube"] {
+            std::fs::create_dir(root.join(folder)).unwrap();
+        }
+        let variable = |name: &str| match name {
+            "XDG_CONFIG_HOME" => Some(root.join("configuration")),
+            "CODEX_HOME" => Some(root.join("not-there")),
+            "KUBECONFIG" => Some(root.join("kube/config")),
+            "NETRC" => Some(root.join("work/netrc")),
+            "HISTFILE" => Some("/dev/null".into()),
+            "PIP_CONFIG_FILE" => Some("/etc/pip.conf".into()),
+            "PGPASSFILE" => Some("relative".into()),
+            _ => None,
+        };
+        let identity = [root.join("kube/identity.txt")];
+        let homes = Homes::new(&[]);
+        let found = Elsewhere::find(variable, &identity, &homes, |folder| folder.ends_with("work"));
+        let mut hidden = found.hidden;
+        hidden.dedup();
+        assert_eq!(hidden[0], root.join("configuration"));
+        assert!(hidden.contains(&root.join("kube")) && hidden.contains(&"/etc/pip.conf".into()));
+        assert_eq!(hidden.len(), 4, "{hidden:?}");
+        assert_eq!(found.paths, [root.join("not-there"), root.join("work/netrc")]);
     }
 }

@@ -12,7 +12,7 @@ use super::home::Homes;
 
 /// One toolchain or cache.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct ToolchainRow {
     /// Beneath the home, where nobody says otherwise.
     usual: &'static str,
     /// The variable that names the folder. It is set in the cell, so that a program finds the folder
@@ -24,11 +24,11 @@ struct Row {
     leaves: &'static [&'static str],
 }
 
-const fn row(usual: &'static str) -> Row {
-    Row { usual, variable: None, otherwise: None, leaves: &[] }
+const fn row(usual: &'static str) -> ToolchainRow {
+    ToolchainRow { usual, variable: None, otherwise: None, leaves: &[] }
 }
 
-impl Row {
+impl ToolchainRow {
     const fn named_by(self, variable: &'static str) -> Self {
         Self { variable: Some(variable), ..self }
     }
@@ -42,7 +42,7 @@ impl Row {
     }
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[ToolchainRow] = &[
     // Rust.
     row(".rustup").named_by("RUSTUP_HOME"),
     row(".cargo").named_by("CARGO_HOME").only(&["bin", "registry", "git"]),
@@ -214,7 +214,7 @@ pub(super) fn find(homes: &Homes, variable: impl Fn(&str) -> Option<PathBuf>) ->
 }
 
 impl FoundToolchains {
-    fn add(&mut self, row: &Row, folder: &Path, homes: &Homes) -> Option<PathBuf> {
+    fn add(&mut self, row: &ToolchainRow, folder: &Path, homes: &Homes) -> Option<PathBuf> {
         let real = folder.canonicalize().ok().filter(|real| real.is_dir())?;
         let leaves: Vec<PathBuf> = row
             .leaves
@@ -237,7 +237,7 @@ impl FoundToolchains {
         Some(real)
     }
 
-    fn tell(&mut self, row: &Row, real: &Path) {
+    fn tell(&mut self, row: &ToolchainRow, real: &Path) {
         if let Some(name) = row.variable {
             self.variables.push((name, real.to_owned()));
         }
