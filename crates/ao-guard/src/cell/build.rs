@@ -53,15 +53,19 @@ enum Laid<'a> {
     Link(&'a Path),
 }
 
-/// What was built in another way than it was asked for.
+/// How the projects are seen.
 #[derive(Debug, Default)]
-pub(super) struct Uncovered {
+pub(super) struct ProjectLayers {
     /// Projects in which a secret that comes later is not hidden.
-    pub(super) trees: Vec<Spot>,
+    pub(super) uncovered: Vec<Spot>,
+    /// What is hidden one by one in these.
+    hidden: Vec<PathBuf>,
+    /// The top layer of the copy.
+    hiding_copied: Option<PathBuf>,
 }
 
 /// Builds it all.
-pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
+pub(super) fn build(policy: &Policy) -> Built<ProjectLayers> {
     let builder = at(Layer::ReadOnly, Builder::begin())?;
     let has_masks = policy.has(Layer::Masks);
     let rw: Vec<(&Path, OwnedFd)> = at(
@@ -97,35 +101,10 @@ pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
     at(Layer::Masks, builder.devices())?;
     let private = at(Layer::Masks, builder.private_folders(policy))?;
     at(Layer::Masks, builder.targets(policy, &canary))?;
-    let mut uncovered = Uncovered::default();
-    let mut hidden: Vec<PathBuf> = Vec::new();
-    let mut hiding_copied = None;
-    for (number, (cover, handle)) in covers.iter().zip(&handles).enumerate() {
-        let tree = cover.tree.path();
-        let top = at(Layer::Masks, merge::hiding(cover, number))?;
-        if policy.copied.as_ref().is_some_and(|copied| copied.tree.path() == tree) {
-            hiding_copied = Some(top);
-            continue;
-        }
-        match merge::covered(&handle.tree, &top) {
-            Ok(mount) => mounts.push((tree, mount)),
-            Err(error) if is_tree_in_private(tree) || handle.bound.is_none() => {
-                let why = format!("{} cannot be shown apart ({error})", tree.display());
-                return Err((Layer::Masks, io::Error::new(error.kind(), why)));
-            }
-            Err(_) => {
-                // What is there is hidden one by one, and what comes is not.
-                if let Some(bound) = &handle.bound {
-                    mounts.push((tree, at(Layer::Masks, bound.try_clone())?));
-                }
-                hidden.extend(cover.found());
-                uncovered.trees.push(cover.tree.clone());
-            }
-        }
-    }
+    let covered = projects(policy, &covers, &handles, &mut mounts)?;
     let tree = match (&policy.copied, &copied) {
         (Some(copied), Some(whole)) => {
-            let mount = at(Layer::Overlay, whole.copy(hiding_copied.as_deref()))?;
+            let mount = at(Layer::Overlay, whole.copy(covered.hiding_copied.as_deref()))?;
             Some((copied.tree.path(), mount))
         }
         _ => real,
@@ -135,7 +114,8 @@ pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
     }
     let own = at(Layer::Masks, builder.toolchains(policy, &leaves, &mut mounts))?;
     let is_on_top = |mask: &Path| rw.iter().chain(&tree).any(|(root, _)| mask.starts_with(root));
-    let named = policy.masks.iter().map(Spot::path).chain(hidden.iter().map(PathBuf::as_path));
+    let named =
+        policy.masks.iter().map(Spot::path).chain(covered.hidden.iter().map(PathBuf::as_path));
     let masks: Vec<&Path> = named.filter(|_| has_masks).collect();
     // What is shown may lie in what is hidden, and the other way round: from the top down, each lies
     // on what is above it. All is closed with everything else, after places were made in it.
@@ -184,7 +164,39 @@ pub(super) fn build(policy: &Policy) -> Built<Uncovered> {
     for mask in masks.iter().filter(|mask| is_on_top(mask)) {
         at(Layer::Masks, builder.mask(mask, MountAttrFlags::MOUNT_ATTR_RDONLY))?;
     }
-    Ok(uncovered)
+    Ok(covered)
+}
+
+/// Makes a layer for each project that hides what is secret in it.
+fn projects<'a>(
+    policy: &Policy,
+    covers: &[&'a Cover],
+    handles: &[Handle],
+    mounts: &mut Vec<(&'a Path, OwnedFd)>,
+) -> Built<ProjectLayers> {
+    let mut layers = ProjectLayers::default();
+    for (number, (cover, handle)) in covers.iter().zip(handles).enumerate() {
+        let tree = cover.tree.path();
+        let top = at(Layer::Masks, merge::hiding(cover, number))?;
+        if policy.copied.as_ref().is_some_and(|copied| copied.tree.path() == tree) {
+            layers.hiding_copied = Some(top);
+            continue;
+        }
+        match (merge::covered(&handle.tree, &top), &handle.bound) {
+            (Ok(mount), _) => mounts.push((tree, mount)),
+            (Err(_), Some(bound)) if !is_tree_in_private(tree) => {
+                // What is there is hidden one by one, and what comes is not.
+                mounts.push((tree, at(Layer::Masks, bound.try_clone())?));
+                layers.hidden.extend(cover.found());
+                layers.uncovered.push(cover.tree.clone());
+            }
+            (Err(error), _) => {
+                let why = format!("{} cannot be shown apart ({error})", tree.display());
+                return Err((Layer::Masks, io::Error::new(error.kind(), why)));
+            }
+        }
+    }
+    Ok(layers)
 }
 
 /// A project as it is, held before anything hides it.
@@ -339,7 +351,7 @@ impl Builder {
             fs::create_dir(dir)?;
         }
         // Nobody looks behind a cover.
-        fs::set_permissions(COVERS_DIR, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(COVERS_DIR, fs::Permissions::from_mode(0o0))?;
         if !policy.toolchains.is_empty() {
             let bytes = policy.limits.file_bytes.min(policy.limits.memory_bytes / SHARES);
             self.put_folder(Path::new(COPIES_DIR), OWN, bytes)?;

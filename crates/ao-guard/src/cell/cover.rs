@@ -215,6 +215,7 @@ impl Cover {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
     use crate::scope::SecretNames;

@@ -69,7 +69,7 @@ fn live(
     stay_with(holder).map_err(at(Layer::Processes))?;
     maps::map_self(user, group).map_err(at(Layer::UserNamespace))?;
     maps::go_first().map_err(at(Layer::Limits))?;
-    let uncovered = build::build(policy)?.trees;
+    let uncovered = build::build(policy)?.uncovered;
     let listeners = network(policy).map_err(at(Layer::Network))?;
     rustix::system::sethostname(b"cell")
         .map_err(|error| (Layer::Hostname, error.into()))

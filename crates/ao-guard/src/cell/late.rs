@@ -109,14 +109,9 @@ impl SecretWatch {
                 let queue = self.queue.as_ref()?;
                 let mut room = [MaybeUninit::uninit(); BUFFER_BYTES];
                 let mut reader = Reader::new(queue, &mut room);
-                loop {
-                    match reader.next() {
-                        Ok(event) => {
-                            let name = event.file_name().map(|name| name.to_bytes().to_vec());
-                            events.push((event.wd(), event.events(), name));
-                        }
-                        Err(_) => break,
-                    }
+                while let Ok(event) = reader.next() {
+                    let name = event.file_name().map(|name| name.to_bytes().to_vec());
+                    events.push((event.wd(), event.events(), name));
                     if reader.is_buffer_empty() {
                         break;
                     }
@@ -194,6 +189,7 @@ pub(super) fn what_came(path: &Path) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
 

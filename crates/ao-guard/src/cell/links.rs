@@ -55,6 +55,7 @@ fn names(path: &Path) -> VecDeque<OsString> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;

@@ -129,6 +129,7 @@ fn read(file: &Path) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
     use super::*;
 
