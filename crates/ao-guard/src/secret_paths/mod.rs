@@ -5,11 +5,13 @@
 //! all of it but what is known to hold no logins (`readable.txt`), and what is known to hold some
 //! (`home.txt`) wherever it is. So a credential of a program that nobody has heard of is hidden too.
 
+mod names;
 mod walk;
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+pub(crate) use names::{SecretNames, USUAL_DEEPER, USUAL_SECRETS};
 pub use walk::{Walked, Wanted};
 
 use crate::scope::{BadGlob, Case, Globs};
