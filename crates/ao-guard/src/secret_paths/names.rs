@@ -52,12 +52,7 @@ impl SecretNames {
         })
     }
 
-    /// Whether this path, or a folder above it, is secret by its name.
-    pub(crate) fn covers(&self, path: &str) -> bool {
-        self.secrets.covering(path).is_some() && self.samples.matching(path).is_none()
-    }
-
-    /// The same for a path of which the folders above are known not to be.
+    /// Whether this path is secret by its name; of the folders above it is known that they are not.
     pub(crate) fn names(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.secrets.could_end_with(name)
