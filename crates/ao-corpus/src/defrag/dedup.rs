@@ -99,8 +99,8 @@ impl Planner<'_> {
         let mut is_changed = false;
         for _ in 0..ROUNDS_MAX {
             let mut found = self.finder.find(self.tree, among.as_ref());
-            let clusters = || found.clusters.iter().cloned().map(Cluster::into_paths).collect();
-            done.copies.after = clusters();
+            let clusters = found.clusters.iter().cloned();
+            done.copies.after = clusters.map(Cluster::into_paths).collect();
             if done.is_first {
                 done.copies.before.clone_from(&done.copies.after);
             }
@@ -142,7 +142,7 @@ impl Planner<'_> {
         let kept = match came {
             Came::Merged(kept) => kept,
             Came::Nothing(index) => {
-                done.index = Some(index);
+                done.index = Some(*index);
                 done.refused.extend(refused);
                 return Ok(None);
             }

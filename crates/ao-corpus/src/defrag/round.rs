@@ -47,7 +47,7 @@ pub(super) struct Round<'a> {
 pub(super) enum Came {
     Merged(Box<Kept>),
     /// Nothing is merged; the index is of the base.
-    Nothing(Index),
+    Nothing(Box<Index>),
 }
 
 /// What is left of a round.
@@ -118,7 +118,7 @@ impl Round<'_> {
         let changed = of.differing(self.base);
         let index =
             if changed.is_empty() { index } else { index.into_after(self.base, &changed)? };
-        Ok((refused, Came::Nothing(index)))
+        Ok((refused, Came::Nothing(Box::new(index))))
     }
 
     fn asked_before(
@@ -165,8 +165,8 @@ impl Round<'_> {
         loop {
             let (after, queue, referrers) = self.after(merges, refused, known);
             let gone: BTreeMap<&str, &str> = self.done.losers().collect();
-            let merged = Merged { base: self.base, after: &after, merges, referrers: &referrers };
-            let lost = self.disputed.lost(&gone, &merged);
+            let tried = Merged { base: self.base, after: &after, merges, referrers: &referrers };
+            let lost = self.disputed.lost(&gone, &tried);
             if lost.is_empty() {
                 return (after, queue, referrers);
             }

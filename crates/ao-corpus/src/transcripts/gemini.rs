@@ -15,7 +15,7 @@ pub(super) const ASIDE: &str = "subagent";
 #[derive(Deserialize)]
 struct Session<'a> {
     #[serde(rename = "sessionId", default)]
-    session: Option<String>,
+    name: Option<String>,
     #[serde(default)]
     kind: Option<String>,
     #[serde(borrow, default)]
@@ -48,7 +48,7 @@ pub(super) fn session(bytes: &[u8]) -> Result<Told, String> {
         }
     }
     let is_aside = told.kind.as_deref() == Some(ASIDE);
-    Ok(Told { session: told.session, is_aside, turns })
+    Ok(Told { session: told.name, is_aside, turns })
 }
 
 /// What one message tells.

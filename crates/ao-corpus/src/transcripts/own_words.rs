@@ -114,7 +114,7 @@ pub(super) fn typed(text: &str) -> Option<&str> {
     if is_machines(text) {
         return Some("");
     }
-    let text = &text[..tag(text)?.unwrap_or(text.len())];
+    let text = &text[..tag(text).ok()?.unwrap_or(text.len())];
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         let lower = line.trim().to_lowercase();
@@ -150,8 +150,8 @@ fn behind_editor(text: &str) -> &str {
 }
 
 /// Where the first tag of a program begins. A name in angle brackets within a line is a person's, as in `Vec<T>` or
-/// `<br>`, unless it is closed or looks like a program's. The error of `None` is that too many are opened.
-fn tag(text: &str) -> Option<Option<usize>> {
+/// `<br>`, unless it is closed or looks like a program's. The error is that too many are opened and never closed.
+fn tag(text: &str) -> Result<Option<usize>, ()> {
     let mut unclosed = BTreeSet::new();
     for (at, _) in text.match_indices(['<', '\u{ff1c}']) {
         if ao_mutant::active("LOOP-24/what-follows-a-tag-is-typed") {
@@ -166,7 +166,7 @@ fn tag(text: &str) -> Option<Option<usize>> {
             continue;
         }
         if rest.starts_with(['/', '!', '?', '|']) {
-            return Some(Some(at));
+            return Ok(Some(at));
         }
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':');
         let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
@@ -177,20 +177,20 @@ fn tag(text: &str) -> Option<Option<usize>> {
         let is_known =
             name.contains(['-', '_']) || TAGS.contains(&name.to_ascii_lowercase().as_str());
         if is_first || is_known {
-            return Some(Some(at));
+            return Ok(Some(at));
         }
         if unclosed.contains(name) {
             continue;
         }
         if rest.contains(&format!("</{name}")) {
-            return Some(Some(at));
+            return Ok(Some(at));
         }
         unclosed.insert(name);
         if unclosed.len() > UNCLOSED_MAX {
-            return None;
+            return Err(());
         }
     }
-    Some(None)
+    Ok(None)
 }
 
 /// Without fenced code, quotes of others, indented lines and what programs print.

@@ -168,6 +168,7 @@ fn disputes(repo: &TestRepo) -> BTreeSet<[String; 2]> {
 
 // proves: LOOP-25
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn what_was_disputed_is_disputed_after_every_night_and_no_entry_takes_both_sides() {
     let (seeds, webs) = if is_sweep() { (60, 60) } else { (2, 36) };
     let (mut seen, mut merged) = (0, 0);

@@ -66,6 +66,7 @@ fn count<'a>(heard: &[String], said: impl Iterator<Item = &'a String>) -> (usize
 
 // proves: LOOP-24
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn nobody_elses_sentence_is_taken_for_a_persons() {
     let all = sessions(include_str!("../strangers/breakouts.jsonl"));
     assert!(all.len() >= 200, "{}", all.len());
@@ -87,6 +88,7 @@ fn nobody_elses_sentence_is_taken_for_a_persons() {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn what_a_person_said_is_still_heard() {
     let all = sessions(include_str!("../strangers/honest.jsonl"));
     let (found, said) = count(&heard(&all), all.iter().flat_map(|session| &session.said));
