@@ -30,8 +30,7 @@ const HOLES_MAX: usize = 40;
 
 pub(crate) fn run(_: &[String]) {
     reset();
-    let mut told = Told::default();
-    told.allowed = allowed();
+    let mut told = Told { allowed: allowed(), ..Told::default() };
     for text in &told.allowed {
         for (shell, arguments) in SHELLS.iter().filter(|(shell, _)| Path::new(shell).exists()) {
             let before = (outside(), inside());

@@ -14,7 +14,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    clippy::exit,
     reason = "tests make their own files and processes, and this one is its own harness"
 )]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

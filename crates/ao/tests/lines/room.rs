@@ -21,7 +21,7 @@ pub(crate) struct Told {
 const SET_UP: &str = r#"
 set -e
 R=$1
-mount -t tmpfs -o size=64m,nr_inodes=20000,mode=755 tmpfs "$R"
+mount -t tmpfs -o size=400m,nr_inodes=20000,mode=755 tmpfs "$R"
 cp "$2" "$R/lines"; cp "$3" "$R/ao"; cp "$4" "$R/texts"
 cd "$R"
 mkdir usr etc proc dev tmp home home/u work keep old
