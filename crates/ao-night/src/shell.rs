@@ -148,6 +148,7 @@ fn judge(command: &str, caught: &Caught, time: Duration) -> Result<Verdict, Stri
         Finish::Ended(Limit::Output) => "said too much and was ended".to_owned(),
         Finish::Ended(Limit::Memory) => "took too much memory and was ended".to_owned(),
         Finish::Ended(Limit::Processes) => "started too many processes and was ended".to_owned(),
+        Finish::Exposed => "was ended, as a secret file came to be in the repository".to_owned(),
         Finish::Stopped | Finish::Lost => "was ended from outside".to_owned(),
     };
     Err(format!("`{command}` {because}"))

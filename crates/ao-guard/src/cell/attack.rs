@@ -21,6 +21,8 @@ use super::tier::Tier;
 
 /// Loopback answers at once or not at all.
 const CONNECT_TIME: Duration = Duration::from_millis(200);
+/// Of each project.
+const SECRETS_TRIED: usize = 32;
 const CHANGED_MODE: u32 = 0o777;
 
 /// One attack: the wall that must stop it, what it is called, and whether it came through.
@@ -59,13 +61,14 @@ const EVERYWHERE: [Attack; 12] = attacks![
     },
 ];
 
-const TIER_A: [Attack; 13] = attacks![
+const TIER_A: [Attack; 14] = attacks![
     Landlock "writing where only Landlock stands" |_| came(write(&Path::new(OPEN_DIR).join("written"))),
     ReadOnly "changing a mode outside" |policy| came(change_mode(&outside(policy).join(CANARY_FILE))),
     Masks "reading what is hidden" |policy| {
         fs::read(policy.scratch.path().join(CANARY_DIR).join(CANARY_FILE)).is_ok()
     },
     Masks "looking into what is hidden" |policy| has_unmasked(policy),
+    Masks "reading a secret of a project" |policy| has_uncovered(policy),
     Processes "a signal to a process outside" |policy| {
         // Even a refusal would show that there is such a process.
         attempt::signal(policy.targets.process).err().and_then(|error| error.raw_os_error())
@@ -173,7 +176,10 @@ fn shares(policy: &Policy, layer: Layer) -> bool {
 /// A hidden folder has nothing in it but the way to what is shown, and a hidden file no bytes.
 fn has_unmasked(policy: &Policy) -> bool {
     let copied = || policy.copied.iter().map(|copied| &copied.tree);
-    let named = || policy.shown.iter().chain(&policy.writable).chain(copied());
+    let folders = || policy.toolchains.iter().map(|chain| &chain.folder);
+    let trees = || policy.covers.iter().map(|cover| &cover.tree).chain(copied()).chain(folders());
+    let links = || policy.links.iter().map(|(link, _)| link);
+    let named = || policy.shown.iter().chain(&policy.writable).chain(trees()).chain(links());
     let shown = || named().map(Spot::path).chain([policy.directory.path()]);
     let is_a_way = |path: &Path| shown().any(|shown| shown.starts_with(path));
     policy.masks.iter().map(Spot::path).any(|mask| {
@@ -181,6 +187,19 @@ fn has_unmasked(policy: &Policy) -> bool {
         entries.any(|entry| !is_a_way(&entry.path()))
             || fs::read(mask).is_ok_and(|bytes| !bytes.is_empty())
     })
+}
+
+/// The first names that are hidden in each project. Where no cover can be laid, an empty file stands for
+/// each that was there.
+fn has_uncovered(policy: &Policy) -> bool {
+    let can_be_read = |path: &Path| {
+        fs::read(path).is_ok_and(|bytes| !bytes.is_empty())
+            || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+    };
+    policy
+        .covers
+        .iter()
+        .any(|cover| cover.found().take(SECRETS_TRIED).any(|path| can_be_read(&path)))
 }
 
 fn may_exceed(resource: Resource, bound: u64) -> bool {

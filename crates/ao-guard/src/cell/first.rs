@@ -69,7 +69,7 @@ fn live(
     stay_with(holder).map_err(at(Layer::Processes))?;
     maps::map_self(user, group).map_err(at(Layer::UserNamespace))?;
     maps::go_first().map_err(at(Layer::Limits))?;
-    build::build(policy)?;
+    let uncovered = build::build(policy)?.uncovered;
     let listeners = network(policy).map_err(at(Layer::Network))?;
     rustix::system::sethostname(b"cell")
         .map_err(|error| (Layer::Hostname, error.into()))
@@ -81,7 +81,7 @@ fn live(
     let descriptors: Vec<_> = listeners.iter().map(AsFd::as_fd).collect();
     send_descriptors(control, &descriptors).map_err(at(Layer::Network))?;
     *announced = Announced::Yes;
-    send(control, &Said::Built).map_err(at(Layer::Processes))?;
+    send(control, &Said::Built { uncovered }).map_err(at(Layer::Processes))?;
     drop(listeners);
     let scale = Scale::new();
     let Some(program) = start(policy, control).map_err(at(Layer::Processes))? else {
@@ -178,6 +178,14 @@ fn become_program(policy: &Policy, teller: &io::PipeWriter) -> ! {
 /// Puts into the home what the program is to find there.
 #[expect(clippy::disallowed_methods, reason = "only in the home of one cell")]
 fn furnish(policy: &Policy) -> io::Result<()> {
+    // Without masks there is no home to put them in, and no program that would look.
+    for (path, target) in policy.home_links.iter().filter(|_| policy.has(Layer::Masks)) {
+        let path = policy.home.path().join(path.path());
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        std::os::unix::fs::symlink(target.path(), path)?;
+    }
     for (path, text) in &policy.files {
         let is_beneath = path.path().components().all(|part| matches!(part, Component::Normal(_)));
         if !is_beneath {

@@ -156,7 +156,7 @@ fn hold_descent(policy: &Policy, control: &UnixStream) -> io::Result<Wanted> {
         send(control, &Said::CannotBuild { layer, why: error.to_string() })?;
         return over(control, 0, 0);
     }
-    send(control, &Said::Built)?;
+    send(control, &Said::Built { uncovered: Vec::new() })?;
     let scale = Scale::new();
     let Some(program) = first::start(policy, control)? else {
         return over(control, 0, 0);

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hidden::Hidden;
 use super::layer::Layer;
+use super::policy::Spot;
 use super::report::Limit;
 use crate::wire::read_whole;
 
@@ -32,7 +33,10 @@ pub(super) const LISTENERS_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Said {
     /// The walls stand. The descriptors of the listeners came before.
-    Built,
+    Built {
+        /// Projects in which a secret that comes later is not hidden.
+        uncovered: Vec<Spot>,
+    },
     /// A wall could not be built.
     CannotBuild {
         layer: Layer,
@@ -202,8 +206,9 @@ mod tests {
         let (here, there) = UnixStream::pair().unwrap();
         let file = std::fs::File::open("/dev/null").unwrap();
         send_descriptors(&here, &[file.as_fd()]).unwrap();
-        send(&here, &Said::Built).unwrap();
+        let built = Said::Built { uncovered: vec![Spot::from("/a")] };
+        send(&here, &built).unwrap();
         assert_eq!(receive_descriptors(&there).unwrap().len(), 1);
-        assert_eq!(receive(&there).unwrap(), Some(Said::Built));
+        assert_eq!(receive(&there).unwrap(), Some(built));
     }
 }

@@ -40,15 +40,33 @@ impl Default for Limits {
     }
 }
 
+/// A toolchain or a cache, in a home or where a variable has put it. In tier A each leaf is a copy
+/// that is thrown away, and what is written beside them is thrown away, too; in tier B the leaves
+/// can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toolchain {
+    /// Nothing in it is seen but the leaves.
+    pub folder: PathBuf,
+    /// Beneath the folder. No leaves: the folder is the leaf.
+    pub leaves: Vec<PathBuf>,
+}
+
 /// What the engine knows of the machine, and a library must not ask for itself.
 #[derive(Debug, Clone, Default)]
 pub struct Outside {
     /// Folders for temporary files: hidden, and replaced by private ones.
     pub temporary: Vec<PathBuf>,
-    /// Hidden too: locks, vaults, runtime folders.
+    /// Hidden too: homes, locks, vaults, runtime folders.
     pub hidden: Vec<PathBuf>,
     /// Stays visible in the cell where something above it is hidden.
     pub shown: Vec<PathBuf>,
+    /// Trees of the user's work: shown but for the names in them that are secret.
+    pub projects: Vec<PathBuf>,
+    /// Hidden in a project whatever the names in it are.
+    pub private: Vec<PathBuf>,
+    pub toolchains: Vec<Toolchain>,
+    /// In the private home: a path beneath it, and where that leads.
+    pub links: Vec<(PathBuf, PathBuf)>,
     /// Tier B: what may be read besides the system's own folders.
     pub readable: Vec<PathBuf>,
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::cover::Cover;
 use super::hidden::Hidden;
 use super::layer::Layer;
 use super::order::{Begins, Limits};
@@ -33,6 +34,14 @@ pub(super) struct Copied {
     pub(super) tree: Spot,
     pub(super) upper: Spot,
     pub(super) work: Spot,
+}
+
+/// A toolchain: a folder of the cell's own, and copies in it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ToolchainCopy {
+    pub(super) folder: Spot,
+    /// By their whole paths.
+    pub(super) leaves: Vec<Spot>,
 }
 
 /// What stands outside to be attacked.
@@ -70,8 +79,20 @@ pub(super) struct Policy {
     pub(super) masks: Vec<Spot>,
     /// The cell's own folders for temporary files, and its home.
     pub(super) private: Vec<Spot>,
+    /// Projects, with what is hidden in them.
+    pub(super) covers: Vec<Cover>,
+    /// Tier A: symlinks in what is hidden, and what they say.
+    pub(super) links: Vec<(Spot, Spot)>,
+    /// Symlinks in the home, by their paths beneath it.
+    pub(super) home_links: Vec<(Spot, Spot)>,
+    /// Tier A: toolchains and caches, as copies.
+    pub(super) toolchains: Vec<ToolchainCopy>,
     /// Tier B: what may be read at all.
     pub(super) readable: Vec<Spot>,
+    /// Tier B: folders of which the names may be seen.
+    pub(super) listable: Vec<Spot>,
+    /// Tier B: whether there were too many files for a rule each.
+    pub(super) is_listed_by_folders: bool,
     /// A folder of the outside that belongs to this cell alone.
     pub(super) scratch: Spot,
     /// Ports to listen on in the cell: one for the proxy and one for each grant.
@@ -106,6 +127,9 @@ pub(super) const CELL_DIR: &str = "/run/ao-cell";
 pub(super) const OUTSIDE_DIR: &str = "/run/ao-cell/outside";
 /// A folder of the cell that can be written by everything but Landlock.
 pub(super) const OPEN_DIR: &str = "/run/ao-cell/open";
+/// The top layers of projects, and what toolchains write.
+pub(super) const COVERS_DIR: &str = "/run/ao-cell/covers";
+pub(super) const COPIES_DIR: &str = "/run/ao-cell/copies";
 /// What stands for a folder and for a file that are hidden, or for one that is not there.
 pub(super) const EMPTY_DIR: &str = "/run/ao-cell/empty";
 pub(super) const EMPTY_FILE: &str = "/run/ao-cell/nothing";

@@ -44,6 +44,8 @@ pub enum Finish {
     Signalled(i32),
     /// It went too far, and everything was ended.
     Ended(Limit),
+    /// A secret came to be in a project, and everything was ended before it was read, if that was in time.
+    Exposed,
     /// The one who wanted it no longer does.
     Stopped,
     /// The first process of the cell ended before it could say how the program did.

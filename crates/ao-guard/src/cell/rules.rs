@@ -48,6 +48,9 @@ pub(super) fn restrict(policy: &Policy) -> Result<(), String> {
             for path in policy.readable.iter().map(Spot::path) {
                 created = allow(created, path, read)?;
             }
+            for path in policy.listable.iter().map(Spot::path) {
+                created = allow(created, path, AccessFs::ReadDir.into())?;
+            }
         }
         for device in DEVICES {
             created = allow(created, Path::new(device), AccessFs::from_file(abi))?;
@@ -76,6 +79,13 @@ fn writable(policy: &Policy, all: BitFlags<AccessFs>) -> Vec<(&Path, BitFlags<Ac
         places.push((folder, if has_real { plain } else { all }));
     }
     if policy.tier == Tier::A {
+        // A toolchain is the cell's own, unless something of the user lies in it.
+        let theirs = || policy.shown.iter().chain(policy.covers.iter().map(|cover| &cover.tree));
+        let is_own = |folder: &Path| {
+            !theirs().map(Spot::path).chain(real()).any(|path| path.starts_with(folder))
+        };
+        let folders = policy.toolchains.iter().map(|chain| chain.folder.path());
+        places.extend(folders.filter(|folder| is_own(folder)).map(|folder| (folder, all)));
         places.extend(policy.copied.iter().map(|copied| (copied.tree.path(), all)));
     }
     places

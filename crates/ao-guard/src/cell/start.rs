@@ -13,18 +13,22 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use super::cover::Cover;
 use super::door::{self, Door};
 use super::holder::WORD;
+use super::late::SecretWatch;
 use super::layer::{Layer, Missing};
 use super::message::{self, Said};
-use super::order::Cell;
-use super::policy::{Copied, Policy, Spot, Targets};
-use super::report::{Refusal, Report};
+use super::order::{Begins, Cell, Toolchain};
+use super::policy::{Copied, Policy, Spot, Targets, ToolchainCopy};
+use super::readable::ReadList;
+use super::report::{Refusal, Refused, Report};
 use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
 use super::scratch::Scratch;
 use super::supervise::{Sink, Supervised};
 use super::tier::{Floor, Tier};
-use super::{maps, sys};
+use super::view::Sight;
+use super::{late, maps, sys};
 
 /// In the private folder for temporary files (tier A).
 const HOME: &str = "home";
@@ -82,7 +86,7 @@ impl Cell {
         &self,
         tier: Tier,
         abi: u32,
-        missing: Vec<Missing>,
+        mut missing: Vec<Missing>,
         holder: &Path,
         scratch: &Scratch,
         sink: &mut Sink<'_>,
@@ -92,22 +96,31 @@ impl Cell {
             scratch.resemble(tree)?;
         }
         let outside = Outsiders::listen()?;
-        let policy = self.policy(tier, abi, scratch, outside.targets())?;
+        let (covers, mut late) = self.covers()?;
+        let policy = self.policy(tier, abi, scratch, outside.targets(), covers)?;
         let (control, theirs) = UnixStream::pair()?;
         let child = start_holder(holder, theirs)?;
         let mut supervised = Supervised::begin(child, control, self.limits);
         let listeners = supervised.greet(&policy, &self.input)?;
         let door = Door::open(&self.reachable(), &self.authorizations, listeners)?;
-        let attacks_held = match supervised.started() {
-            Ok(attacks) => attacks,
+        let begun = match supervised.started() {
+            Ok(begun) => begun,
             Err(error) => {
                 supervised.settle();
                 return Err(self.refusal(error));
             }
         };
         drop(outside);
-        let ended = supervised.wait(sink, stop)?;
-        let passed = door.close();
+        for tree in &begun.uncovered {
+            late.is_uncovered(tree.path());
+        }
+        missing.extend(not_covered(&policy, &begun.uncovered, &late));
+        let ended = supervised.wait(sink, stop, &mut late)?;
+        let mut passed = door.close();
+        passed.refused.extend(ended.appeared.iter().map(|path| Refused {
+            rule: "secret-appeared".to_owned(),
+            what: late::what_came(path),
+        }));
         if !scratch.is_untouched() {
             let attacks = vec![(Layer::ReadOnly, "changing a file outside".to_owned())];
             return Err(Refusal::Escaped { attacks });
@@ -115,7 +128,7 @@ impl Cell {
         Ok(Report {
             tier,
             missing,
-            attacks_held,
+            attacks_held: begun.attacks,
             finish: ended.finish,
             stdout: ended.stdout,
             stderr: ended.stderr,
@@ -148,9 +161,10 @@ impl Cell {
         abi: u32,
         scratch: &Scratch,
         targets: Targets,
+        covers: Vec<Cover>,
     ) -> io::Result<Policy> {
-        let masks = self.masks(scratch);
-        let shown = self.shown(&masks);
+        let masks = self.masks(scratch, &covers);
+        let Sight { shown, links, toolchains } = self.sight(&masks);
         let mut environment = self.environment.clone();
         let (home, temporary) = match tier {
             Tier::A => (self.own(HOME, &shown), self.temporary(&shown)),
@@ -175,9 +189,20 @@ impl Cell {
             environment.retain(|(other, _)| other != name);
         }
         let spots = |paths: Vec<PathBuf>| paths.into_iter().map(Spot::from).collect();
-        let readable = match tier {
-            Tier::A => Vec::new(),
-            _ => self.readable(&masks)?,
+        let pairs = |paths: Vec<(PathBuf, PathBuf)>| {
+            paths.into_iter().map(|(one, other)| (one.into(), other.into())).collect()
+        };
+        let listed = match tier {
+            Tier::A => ReadList::default(),
+            _ => self.listed(&masks, &covers)?,
+        };
+        let chain = |one: Toolchain| ToolchainCopy {
+            leaves: spots(one.seen().filter(|leaf| leaf.is_dir()).collect()),
+            folder: one.folder.into(),
+        };
+        let home_links = match self.begins {
+            Begins::There => self.outside.links.clone(),
+            Begins::AtHome => Vec::new(),
         };
         Ok(Policy {
             tier,
@@ -198,7 +223,13 @@ impl Cell {
             }),
             masks: spots(masks),
             private: spots(private),
-            readable: spots(readable),
+            covers,
+            links: pairs(links),
+            home_links: pairs(home_links),
+            toolchains: toolchains.into_iter().map(chain).collect(),
+            readable: spots(listed.readable),
+            listable: spots(listed.listable),
+            is_listed_by_folders: listed.is_cut,
             scratch: scratch.root().into(),
             doors: door::ports(&self.reachable()),
             limits: self.limits,
@@ -237,7 +268,10 @@ fn missing_in_b(failed: Missing, abi: u32) -> Vec<Missing> {
             Layer::Masks,
             "only what is listed can be read; command lines of others can be seen in /proc",
         ),
-        (Layer::Overlay, "there is no copied tree"),
+        (
+            Layer::Overlay,
+            "there is no copied tree, and toolchains and caches can be read and not written",
+        ),
         (Layer::Processes, "descendants are adopted and ended; other processes can be seen"),
         (Layer::Ipc, "shared memory and message queues cannot be used at all"),
         (Layer::Hostname, "the host name is the machine's"),
@@ -253,6 +287,36 @@ fn missing_in_b(failed: Missing, abi: u32) -> Vec<Missing> {
     if abi < ABI_SCOPES {
         let why = "signals cannot be sent at all".to_owned();
         missing.push(Missing { layer: Layer::Landlock, why });
+    }
+    missing
+}
+
+/// In which trees not all that is secret is hidden, and why.
+fn not_covered(policy: &Policy, uncovered: &[Spot], late: &SecretWatch) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let mut say = |tree: &Spot, why: &str| {
+        let why = format!("{} {why}", tree.path().display());
+        missing.push(Missing { layer: Layer::Masks, why });
+    };
+    for tree in uncovered {
+        say(
+            tree,
+            "has a mount in it, or lies where no overlay can: a secret file that comes to be in it while the command runs is not hidden",
+        );
+    }
+    for cover in policy.covers.iter().filter(|cover| cover.is_cut) {
+        say(
+            &cover.tree,
+            "has more folders than are looked through: secret files deep in it are not hidden",
+        );
+    }
+    if policy.is_listed_by_folders {
+        let why = "there are too many files for a rule each: a secret file that comes to be in the project while the command runs is not hidden";
+        missing.push(Missing { layer: Layer::Masks, why: why.to_owned() });
+    }
+    if late.is_cut() && policy.tier == Tier::A {
+        let why = "the kernel follows no more folders: a secret file with an unusual name that comes while the command runs is not noticed";
+        missing.push(Missing { layer: Layer::Masks, why: why.to_owned() });
     }
     missing
 }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,9 +14,10 @@ use rustix::process::Pid;
 
 use crate::process;
 
+use super::late::SecretWatch;
 use super::message::{self, KILL, Said};
 use super::order::Limits;
-use super::policy::Policy;
+use super::policy::{Policy, Spot};
 use super::report::{Bytes, Finish, Limit, Refusal};
 use super::start;
 
@@ -46,6 +48,17 @@ pub(super) struct Over {
     pub(super) memory_bytes: u64,
     pub(super) left_behind: u32,
     pub(super) survivors: u32,
+    /// A secret came to be in a project, and the cell was ended for it.
+    pub(super) appeared: Option<PathBuf>,
+}
+
+/// The program runs.
+#[derive(Debug)]
+pub(super) struct ProgramStart {
+    /// So many attacks were held before.
+    pub(super) attacks: u32,
+    /// Projects in which a secret that comes later is not hidden.
+    pub(super) uncovered: Vec<Spot>,
 }
 
 #[derive(Debug)]
@@ -115,12 +128,15 @@ impl Supervised {
         start::send_policy(&self.control, policy, input).map_err(|_| Refusal::HolderLost)
     }
 
-    /// Waits until the program runs: how many attacks were held, or why it does not.
-    pub(super) fn started(&mut self) -> Result<u32, Option<Said>> {
+    /// Waits until the program runs, or says why it does not.
+    pub(super) fn started(&mut self) -> Result<ProgramStart, Option<Said>> {
+        let mut uncovered = Vec::new();
         loop {
             match message::receive(&self.control) {
-                Ok(Some(Said::Built)) => {}
-                Ok(Some(Said::Started { attacks })) => return Ok(attacks),
+                Ok(Some(Said::Built { uncovered: trees })) => uncovered = trees,
+                Ok(Some(Said::Started { attacks })) => {
+                    return Ok(ProgramStart { attacks, uncovered });
+                }
                 Ok(Some(said)) => return Err(Some(said)),
                 Ok(None) | Err(_) => return Err(None),
             }
@@ -128,13 +144,23 @@ impl Supervised {
     }
 
     /// Reads on until nothing of the cell is left.
-    pub(super) fn wait(mut self, sink: &mut Sink<'_>, stop: &AtomicBool) -> Result<Over, Refusal> {
+    pub(super) fn wait(
+        mut self,
+        sink: &mut Sink<'_>,
+        stop: &AtomicBool,
+        late: &mut SecretWatch,
+    ) -> Result<Over, Refusal> {
+        let mut appeared = None;
         let mut since_end: Option<Instant> = None;
         while self.over.is_none() {
             let ending = match since_end {
                 Some(since) if since.elapsed() > PATIENCE => return Err(self.lost()),
                 Some(_) => None,
-                None => self.reason_to_end(stop),
+                None => {
+                    appeared = late.came();
+                    let exposed = appeared.as_ref().map(|_| Finish::Exposed);
+                    exposed.or_else(|| self.reason_to_end(stop))
+                }
             };
             if let Some(finish) = ending {
                 self.finish.get_or_insert(finish);
@@ -143,7 +169,7 @@ impl Supervised {
                 let _ = self.control.write_all(&[KILL]);
             }
             let left = self.limits.time.saturating_sub(self.since.elapsed()).min(STOP_TICK);
-            self.listen(left.max(Duration::from_millis(1)), sink)?;
+            self.listen(left.max(Duration::from_millis(1)), sink, late)?;
         }
         self.drain(sink);
         self.settle();
@@ -159,6 +185,7 @@ impl Supervised {
             memory_bytes: largest_kib * 1024,
             left_behind: self.left_behind.max(left_behind),
             survivors,
+            appeared,
         })
     }
 
@@ -179,7 +206,12 @@ impl Supervised {
     }
 
     /// Takes in whatever comes next, if anything does in this time.
-    fn listen(&mut self, within: Duration, sink: &mut Sink<'_>) -> Result<(), Refusal> {
+    fn listen(
+        &mut self,
+        within: Duration,
+        sink: &mut Sink<'_>,
+        late: &SecretWatch,
+    ) -> Result<(), Refusal> {
         let mut watched = vec![PollFd::new(&self.control, PollFlags::IN)];
         let out = self.stdout.pipe.as_ref().map(|pipe| {
             watched.push(PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
@@ -189,6 +221,8 @@ impl Supervised {
             watched.push(PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
             watched.len() - 1
         });
+        // What came is asked for before each wait.
+        watched.extend(late.queue().map(|queue| PollFd::new(queue, PollFlags::IN)));
         let timeout = Timespec::try_from(within).unwrap_or_default();
         if poll(&mut watched, Some(&timeout)).is_err() {
             return Ok(());

@@ -51,12 +51,12 @@ pub(super) enum Reach {
 /// Changes what a mount allows. The path is empty for the mount that `at` itself is.
 pub(super) fn set_mount(
     at: impl AsFd,
-    path: &str,
+    path: impl AsRef<Path>,
     reach: Reach,
     set: u64,
     clear: u64,
 ) -> io::Result<()> {
-    let path = CString::new(path).map_err(io::Error::other)?;
+    let path = c_path(path.as_ref())?;
     let mut flags = libc::AT_EMPTY_PATH;
     if reach == Reach::AllBelow {
         flags |= libc::AT_RECURSIVE;
@@ -134,6 +134,14 @@ pub(super) fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<
     let number = i32::try_from(number).map_err(io::Error::other)?;
     // SAFETY: the kernel just gave this number to us.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Makes a file that hides what has its name in the layers below, in a layer of an overlay.
+pub(super) fn make_whiteout(path: &Path) -> io::Result<()> {
+    let path = c_path(path)?;
+    // SAFETY: the path ends with NUL. No device has the number 0; nobody needs power to make it.
+    checked(unsafe { libc::mknod(path.as_ptr(), libc::S_IFCHR, 0) }.into())?;
+    Ok(())
 }
 
 /// Whether a path lies on a copy-on-write overlay.

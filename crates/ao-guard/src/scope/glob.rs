@@ -95,6 +95,28 @@ impl Globs {
         found.map(|pattern| pattern.written.as_str())
     }
 
+    /// Whether a path that ends with this name could match at all. Far cheaper than to match it.
+    pub(crate) fn could_end_with(&self, name: &str) -> bool {
+        if !name.is_ascii() {
+            return true;
+        }
+        let same = |token: &Token, letter: Option<char>| match token {
+            Token::Char(wanted) => letter.is_some_and(|letter| match self.case {
+                Case::Exact => letter == *wanted,
+                Case::Folded => letter.eq_ignore_ascii_case(wanted),
+            }),
+            Token::Any | Token::One | Token::Set { .. } => true,
+        };
+        let (first, last) = (name.chars().next(), name.chars().next_back());
+        self.patterns.iter().any(|pattern| match pattern.parts.last() {
+            Some(Part::Name(tokens)) => {
+                tokens.first().is_none_or(|token| same(token, first))
+                    && tokens.last().is_none_or(|token| same(token, last))
+            }
+            _ => true,
+        })
+    }
+
     /// The glob that matches this path or a folder above it.
     pub fn covering(&self, path: &str) -> Option<&str> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);

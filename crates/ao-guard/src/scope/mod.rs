@@ -18,6 +18,7 @@ pub use glob::{BadGlob, Case, Globs};
 pub use place::{Project, ProjectPath, Standing};
 pub use rule::{Refusal, Rule};
 pub use sacred::{Grant, Sacred};
+pub(crate) use sacred::{SecretNames, USUAL_DEEPER, USUAL_SECRETS};
 
 use crate::command::Class;
 use crate::git::Git;

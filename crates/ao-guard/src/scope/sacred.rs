@@ -50,6 +50,37 @@ const SECRETS: &[&str] = &[
 
 const ENVIRONMENT: &[&str] = &["**/.env", "**/.env.*", "**/.envrc"];
 
+/// What the globs above stand for most often: names that a project gets while somebody works in it.
+/// The cell keeps a place for them, so that they stay hidden when they come: for all at the top of a
+/// project, and in each folder beneath for the first few ([`USUAL_DEEPER`]), as each costs time.
+pub(crate) const USUAL_SECRETS: [&str; 24] = [
+    ".env",
+    ".env.local",
+    ".env.development",
+    ".env.production",
+    ".env.test",
+    ".envrc",
+    ".env.development.local",
+    ".env.production.local",
+    ".env.test.local",
+    ".env.staging",
+    ".env.prod",
+    ".env.dev",
+    ".env.backup",
+    ".env.bak",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".ssh",
+    ".aws",
+    "credentials.json",
+    "id_rsa",
+    "id_ed25519",
+    "server.key",
+];
+pub(crate) const USUAL_DEEPER: usize = 6;
+
 /// Files that show which variables there are, and hold no values: read, but not written.
 const ENVIRONMENT_SAMPLES: &[&str] = &["**/.env.{example,sample,template,dist}"];
 
@@ -121,6 +152,36 @@ const RUNS_BY_ITSELF: &[&str] = &[
     "**/.cargo/config{,.toml}",
 ];
 
+/// Names of files that a worker does not even read.
+#[derive(Debug, Clone)]
+pub(crate) struct SecretNames {
+    secrets: Globs,
+    samples: Globs,
+}
+
+impl SecretNames {
+    /// The lists are our own; an error here is a mistake of ours.
+    pub(crate) fn built_in() -> Result<Self, BadGlob> {
+        Ok(Self {
+            secrets: Globs::parse([SECRETS, ENVIRONMENT].concat(), Case::Folded)?,
+            samples: Globs::parse(ENVIRONMENT_SAMPLES, Case::Folded)?,
+        })
+    }
+
+    /// Whether this path, or a folder above it, is secret by its name.
+    pub(crate) fn covers(&self, path: &str) -> bool {
+        self.secrets.covering(path).is_some() && self.samples.matching(path).is_none()
+    }
+
+    /// The same for a path of which the folders above are known not to be.
+    pub(crate) fn names(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.secrets.could_end_with(name)
+            && self.secrets.matching(path).is_some()
+            && self.samples.matching(path).is_none()
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Class {
     rule: Rule,
@@ -133,8 +194,7 @@ struct Class {
 pub struct Sacred {
     always: Vec<Class>,
     granted: Vec<(Grant, Class)>,
-    secrets: Globs,
-    samples: Globs,
+    secrets: SecretNames,
     migrations: Globs,
     runs: Globs,
 }
@@ -162,8 +222,7 @@ impl Sacred {
                 ),
                 (Grant::Billing, class(Rule::Billing, "a billing module", BILLING)?),
             ],
-            secrets: folded(&[SECRETS, ENVIRONMENT].concat())?,
-            samples: folded(ENVIRONMENT_SAMPLES)?,
+            secrets: SecretNames::built_in()?,
             migrations: folded(MIGRATIONS)?,
             runs: folded(RUNS_BY_ITSELF)?,
         })
@@ -185,7 +244,7 @@ impl Sacred {
 
     /// Whether a worker may not even read this.
     pub fn is_secret(&self, path: &str) -> bool {
-        self.secrets.covering(path).is_some() && self.samples.matching(path).is_none()
+        self.secrets.covers(path)
     }
 
     /// Whether a file of this name is a database migration.
@@ -248,6 +307,16 @@ mod tests {
             assert_eq!(rule(path), None, "{path}");
         }
         assert!(sacred.is_secret(".env") && !sacred.is_secret(".env.example"));
+        let names = SecretNames::built_in().unwrap();
+        for name in USUAL_SECRETS {
+            assert!(names.names(name) && names.names(&format!("a/b/{name}")), "{name}");
+        }
+        for name in [".ENV", "x/.Env.Foo", "a/tls.PEM", "x/client_secret_1.json"] {
+            assert!(names.names(name), "{name}");
+        }
+        for name in [".env.sample", "src/main.rs", "package.json", "id_rsa.pub", "README.md"] {
+            assert!(!names.names(name), "{name}");
+        }
         assert!(sacred.is_migration("db/migrate/001_x.rb") && !sacred.is_migration("migrations"));
         assert!(sacred.runs_by_itself("x/AGENTS.md") && sacred.runs_by_itself(".claude/a/b"));
     }

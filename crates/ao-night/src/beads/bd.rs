@@ -179,6 +179,9 @@ impl Bd<'_> {
                 (format!("did not answer within {seconds} s and was ended"), true)
             }
             Finish::Ended(limit) => (format!("went over its bound of {limit} and was ended"), true),
+            Finish::Exposed => {
+                ("was ended, as a secret file came to be in the repository".to_owned(), true)
+            }
             Finish::Stopped => ("was ended because the run is ending".to_owned(), true),
             Finish::Lost => ("was ended from outside".to_owned(), true),
         };

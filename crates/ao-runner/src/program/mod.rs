@@ -244,6 +244,9 @@ impl Program {
             Finish::Ended(limit) => {
                 Err(Failure::OverBudget(format!("it was ended at its bound of {limit}")))
             }
+            Finish::Exposed => Err(Failure::Broken(
+                "it was ended, as a secret file came to be in the repository".to_owned(),
+            )),
             Finish::Stopped => Err(Failure::Stopped),
             Finish::Lost => Err(Failure::Broken("its cell was lost".to_owned())),
         }

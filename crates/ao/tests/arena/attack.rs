@@ -1,6 +1,7 @@
 //! What an attack is.
 
-use crate::{by_call, by_shell};
+use crate::late::Change;
+use crate::{by_call, by_shell, late};
 
 /// So many attacks must come through where there is no cell.
 pub(crate) const PROVED_MIN: usize = 80;
@@ -37,6 +38,8 @@ pub(crate) enum Site {
 pub(crate) enum Proof {
     /// Something outside is not as it was, or a secret was said.
     Outside,
+    /// A secret was said. What changes outside is no work of the attacker's.
+    Said,
     /// It says so itself: what it makes is in a namespace or a process of its own, so that the
     /// control changes nothing of the machine.
     Inside,
@@ -52,11 +55,14 @@ pub(crate) struct Attack {
     pub(crate) proof: Proof,
     /// More for `ao guard run`.
     pub(crate) options: &'static [&'static str],
+    /// What happens outside while it runs.
+    pub(crate) meanwhile: Option<Change>,
 }
 
 pub(crate) fn all() -> Vec<Attack> {
     let mut all = by_shell::attacks();
     all.extend(by_call::attacks());
+    all.extend(late::attacks());
     let mut names: Vec<_> = all.iter().map(|attack| attack.name).collect();
     names.sort_unstable();
     names.dedup();

@@ -721,6 +721,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
             site: made.site,
             proof: made.proof,
             options: made.options,
+            meanwhile: None,
         })
         .collect()
 }

@@ -88,7 +88,14 @@ const SHOWN_IN_TMP: [Row; 5] = [
     ("in /tmp: make a file in the repository", "echo x > $W/src/new"),
 ];
 
-const SECRETS: [Row; 7] = [
+const SECRETS: [Row; 14] = [
+    ("read a login of an agent", "cat $REAL_HOME/.claude.json"),
+    ("read a login in a folder for data", "cat $REAL_HOME/.local/share/opencode/auth.json"),
+    ("read a login in a folder for configuration", "cat $REAL_HOME/.config/opencode/auth.json"),
+    ("read what no list names", "cat $REAL_HOME/.of-nobody/token"),
+    ("read a whole home", "grep -rhs s3cr3t $REAL_HOME"),
+    ("read an environment of the project", "cat $W/.env"),
+    ("read a key deeper in the project", "cat $W/src/server.pem"),
     ("read a key", "cat $REAL_HOME/.ssh/id"),
     ("read a key through /proc/self/root", "cat /proc/self/root$REAL_HOME/.ssh/id"),
     ("read a lock", "cat $W/.agents/overnight/run.lock"),
@@ -115,7 +122,9 @@ const CONFIGURATION: [Row; 13] = [
 ];
 
 /// In a copy of the whole tree, where all of it can be done and nothing of it happens.
-const WORKER: [Row; 9] = [
+const WORKER: [Row; 11] = [
+    ("copy: read an environment", "cat $W/.env"),
+    ("copy: read a key in a folder", "cat $W/src/server.pem"),
     ("copy: plant a git hook", "printf '#!/bin/sh\\n' > $W/.git/hooks/pre-commit"),
     ("copy: make git run a command", "printf '[core]\\n\\tfsmonitor = id\\n' >> $W/.git/config"),
     ("copy: remove everything", "rm -rf $W/* $W/.git $W/.agents"),
@@ -169,6 +178,7 @@ fn rows(group: &'static str, rows: &[Row], place: Place, site: Site) -> Vec<Atta
         site,
         proof: Proof::Outside,
         options: &[],
+        meanwhile: None,
     };
     rows.iter().map(attack).collect()
 }

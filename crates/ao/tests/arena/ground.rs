@@ -27,6 +27,18 @@ const SETTLED_IN: Duration = Duration::from_mins(1);
 /// What an attacker puts where it may write, and should not be able to.
 const PLANTED: &str = "work/out/planted";
 
+/// What holds the secret.
+const SECRETS: [&str; 8] = [
+    "home/.ssh/id",
+    "home/.claude.json",
+    "home/.of-nobody/token",
+    "home/.config/opencode/auth.json",
+    "home/.local/share/opencode/auth.json",
+    "work/.agents/overnight/run.lock",
+    "work/.env",
+    "work/src/server.pem",
+];
+
 /// Whose everything is, and who attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -128,6 +140,7 @@ impl Ground {
             ("V", self.path("victim")),
             ("W", self.path("work")),
             ("OUT", self.path("work/out")),
+            ("SYNC", self.path("sync")),
             ("REAL_HOME", self.path("home")),
             ("VICTIM", self.victim.id().to_string()),
             ("MEMORY", self.memory.0.clone()),
@@ -264,6 +277,11 @@ fn furnish(root: &Path, secret: &str) {
         "work/.agents/learnings",
         "work/.agents/overnight",
         "home/.ssh",
+        "home/.of-nobody",
+        "home/.cargo/registry",
+        "home/.config/opencode",
+        "home/.local/share/opencode",
+        "sync",
     ];
     for folder in folders {
         fs::create_dir_all(root.join(folder)).unwrap();
@@ -285,7 +303,7 @@ fn furnish(root: &Path, secret: &str) {
     for (name, text) in files {
         fs::write(root.join(name), text).unwrap();
     }
-    for name in ["home/.ssh/id", "work/.agents/overnight/run.lock"] {
+    for name in SECRETS {
         fs::write(root.join(name), format!("{secret}\n")).unwrap();
     }
     fs::hard_link(root.join("victim/twin"), root.join("work/second")).unwrap();
@@ -312,6 +330,9 @@ fn put_device(path: &Path) {
 fn look(root: &Path, path: &Path, seen: &mut Seen) {
     let found = fs::symlink_metadata(path).unwrap();
     let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+    if name.starts_with("sync") {
+        return;
+    }
     if name.starts_with("work/out") && name != PLANTED {
         if found.is_file() && found.mode() & SET_ID != 0 {
             seen.insert(format!("{name} lends rights"), String::new());
@@ -346,6 +367,21 @@ fn give(path: &Path) {
     if fs::symlink_metadata(path).unwrap().is_dir() {
         for entry in fs::read_dir(path).unwrap() {
             give(&entry.unwrap().path());
+        }
+    }
+}
+
+/// Everybody may read it: it is what an attacker without a cell could read.
+pub(crate) fn open_to_all(path: &Path) {
+    if nix::unistd::geteuid().is_root()
+        && fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink())
+    {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        if fs::metadata(path).is_ok_and(|found| found.uid() == 0) {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            open_to_all(&entry.path());
         }
     }
 }

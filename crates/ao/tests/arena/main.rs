@@ -30,6 +30,7 @@ mod attack;
 mod by_call;
 mod by_shell;
 mod ground;
+mod late;
 mod machine;
 mod outside;
 mod raw;

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::attack::{Attack, Means, Place, Proof};
 use crate::ground::{Ground, Owner, ao, arena};
+use crate::late;
 
 /// What came of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,8 @@ fn one(attack: &Attack, owner: Owner, walls: Walls, why: &mut Vec<String>) -> Re
     let mut changes = ground.differences(&before, &after);
     if output.contains(&ground.secret) {
         changes.push("the secret was said".to_owned());
+    } else if attack.proof == Proof::Said {
+        changes.clear();
     }
     if attack.proof == Proof::Inside && output.lines().any(|line| line == DONE) {
         changes.push("it says so".to_owned());
@@ -136,10 +140,16 @@ fn start(attack: &Attack, ground: &Ground, walls: Walls) -> (Option<i32>, String
         for name in ground.variables().iter().map(|(name, _)| name) {
             line.extend(["--env".to_owned(), name.clone()]);
         }
+        if attack.meanwhile.is_some() {
+            line.extend(["--rw".to_owned(), ground.path("sync")]);
+        }
         line.extend(attack.options.iter().map(|option| (*option).to_owned()));
         line.push("--".to_owned());
     }
     match attack.means {
+        Means::Shell(script) if attack.meanwhile.is_some() => {
+            line.extend(["/bin/sh".to_owned(), "-c".to_owned(), late::waiting(script)]);
+        }
         Means::Shell(script) => line.extend(["/bin/sh", "-c", script].map(str::to_owned)),
         Means::Call => line.extend([
             arena().to_str().unwrap().to_owned(),
@@ -172,6 +182,9 @@ fn start(attack: &Attack, ground: &Ground, walls: Walls) -> (Option<i32>, String
         let _ = errors.take(1 << 20).read_to_end(&mut text);
         text
     });
+    if let Some(change) = attack.meanwhile {
+        late::act(Path::new(&ground.path("")), &ground.secret, change);
+    }
     let stdout = child.stdout.take().unwrap();
     // A daemon may hold the pipe for ever; the attacker itself is what is waited for.
     let output = std::thread::spawn(move || {

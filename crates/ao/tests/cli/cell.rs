@@ -442,7 +442,7 @@ fn a_dry_run_starts_nothing() {
         "touch out/x",
     ]);
     let answer = answer.expect(0).json();
-    assert_eq!(answer["program"], fs::canonicalize("/bin/sh").unwrap().to_str().unwrap());
+    assert_eq!(answer["program"], "/bin/sh");
     assert_eq!(answer["floor"], "B");
     assert!(!cells.path("out/x").exists());
 }

@@ -33,7 +33,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
         Finish::Exited(code) => code,
         Finish::Signalled(signal) => SIGNAL_BASE + signal,
         Finish::Ended(_) => Exit::Found.code().into(),
-        Finish::Stopped | Finish::Lost => Exit::Failed.code().into(),
+        Finish::Exposed | Finish::Stopped | Finish::Lost => Exit::Failed.code().into(),
     };
     u8::try_from(code).unwrap_or(Exit::Failed.code())
 }
@@ -44,6 +44,7 @@ pub(super) fn json(told: &Told<'_>) -> Value {
         Finish::Exited(code) => (json!({ "how": "exited", "code": code }), None),
         Finish::Signalled(signal) => (json!({ "how": "signalled", "signal": signal }), None),
         Finish::Ended(limit) => (json!({ "how": "limit" }), Some(limit.name())),
+        Finish::Exposed => (json!({ "how": "secret-appeared" }), None),
         Finish::Stopped => (json!({ "how": "stopped" }), None),
         Finish::Lost => (json!({ "how": "lost" }), None),
     };
@@ -143,7 +144,11 @@ pub(super) fn note(told: &Told<'_>) -> String {
         }
         Finish::Stopped => text.push_str("\n  ended because ao was asked to stop"),
         Finish::Lost => text.push_str("\n  its end was not seen"),
-        Finish::Exited(_) => {}
+        Finish::Exited(code) if code != 0 => {
+            text.push_str("\n  if it missed a file: your home is hidden but for toolchains, and so are secret files of the project; --ro PATH shows one");
+        }
+        // What came is named above.
+        Finish::Exposed | Finish::Exited(_) => {}
     }
     text
 }
@@ -172,7 +177,7 @@ pub(crate) fn refused(refusal: &Refusal) -> Failure {
         Refusal::Escaped { .. } => Failure::new(Exit::Preflight, message)
             .hint("the program did not run to its end or was not started; do not trust this machine with it before the layer that is named holds"),
         Refusal::NotStarted { .. } => Failure::new(Exit::Usage, message)
-            .hint("nothing was started; the kernel's reason is named"),
+            .hint("nothing was started; the kernel's reason is named. If the program or what it starts with lies in your home, which is hidden: grant its folder with --ro"),
         Refusal::Inside => Failure::new(Exit::Preflight, message)
             .hint("nothing was started; run the command as it is: it is held by this cell"),
         Refusal::Io(_) | Refusal::HolderLost => Failure::new(Exit::Failed, message)

@@ -4,6 +4,7 @@ mod answer;
 mod audit;
 mod auth;
 mod check;
+mod home;
 mod hook;
 pub(crate) mod install;
 mod kept;
@@ -12,6 +13,8 @@ mod order;
 pub(crate) mod place;
 mod policy;
 mod run;
+mod secrets_elsewhere;
+mod toolchains;
 
 pub(crate) use answer::refused;
 pub(crate) use auth::authorities;

@@ -11,7 +11,8 @@ use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
 use super::auth::{self, Wanted};
-use super::place;
+use super::home::Homes;
+use super::place::{self, CellWork};
 use super::run::Options;
 use crate::cli::Global;
 use crate::clock;
@@ -32,6 +33,8 @@ pub(crate) struct Order {
     /// With a secret that is added outside.
     authorized: Vec<Wanted>,
     repository: Option<PathBuf>,
+    /// Granted of what is hidden.
+    read: Vec<PathBuf>,
 }
 
 impl Order {
@@ -90,9 +93,14 @@ impl Order {
         let program = program(name, &all_path, &untrusted, &directory)?;
         let mut cell = Cell::new(program, directory.clone());
         cell.arguments = rest.to_vec();
-        cell.environment = place::environment(&arguments.env, &path);
-        cell.outside = place::outside(&roots, &path);
-        cell.outside.hidden.extend(of_vault);
+        let named: Vec<PathBuf> = writable.iter().chain(&copied).cloned().collect();
+        let read = readable(&directory, &arguments.ro, &of_vault)?;
+        let standing = directory.canonicalize().unwrap_or_else(|_| directory.clone());
+        let (outside, told) =
+            place::outside(&CellWork { standing, roots, named, read: read.clone() }, &path);
+        cell.environment = place::environment(&arguments.env, &path, told);
+        cell.outside = outside;
+        cell.outside.private.extend(of_vault);
         cell.writable = writable;
         cell.copied = copied;
         cell.grants.clone_from(&arguments.net);
@@ -109,7 +117,7 @@ impl Order {
         if !global.dry_run {
             cell.authorizations = auth::resolve(arguments)?;
         }
-        Ok(Self { cell, authorized, repository })
+        Ok(Self { cell, authorized, repository, read })
     }
 
     /// A folder outside of everything that the command sees.
@@ -177,6 +185,7 @@ impl Order {
             cell.environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
         let program = cell.program.to_string_lossy();
         let (writable, hidden) = (paths(&cell.writable), paths(&cell.outside.hidden));
+        let readable = paths(&self.read);
         let copied = cell.copied.as_ref().map(|tree| tree.to_string_lossy().into_owned());
         let authorized: Vec<_> = self
             .authorized
@@ -184,13 +193,14 @@ impl Order {
             .map(|one| format!("{}={}", one.grant, one.name.reference()))
             .collect();
         let text = format!(
-            "Would run {} in a cell: writable {writable:?}, copied {copied:?}, network {:?}, authorized {authorized:?}, variables {names:?}\n",
+            "Would run {} in a cell: writable {writable:?}, readable {readable:?}, copied {copied:?}, network {:?}, authorized {authorized:?}, variables {names:?}\n",
             ao_tree::shown(&program),
             cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
         );
         let fields = json!({
             "program": program,
             "writable": writable,
+            "readable": readable,
             "copied": copied,
             "network": cell.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "authorized": authorized,
@@ -200,6 +210,10 @@ impl Order {
         });
         printer.answer(command, fields, &text);
     }
+}
+
+fn is_repository(folder: &Path) -> bool {
+    place::repositories(folder).first().is_some_and(|root| root == folder)
 }
 
 fn refused(option: &str, bad: &PathRefusal) -> Failure {
@@ -218,6 +232,38 @@ fn refused(option: &str, bad: &PathRefusal) -> Failure {
     Failure::usage(format!("{option} refused ({}): {message}", bad.rule())).hint(hint)
 }
 
+/// What may be read of what is hidden: where it really is.
+fn readable(
+    directory: &Path,
+    paths: &[PathBuf],
+    of_vault: &[PathBuf],
+) -> Result<Vec<PathBuf>, Failure> {
+    let homes = Homes::new(&place::homes());
+    let real = |path: &PathBuf| {
+        let shown = ao_tree::shown(&path.to_string_lossy());
+        let bad = |why: &str, hint: &str| {
+            Failure::usage(format!("--ro refused: {shown}: {why}")).hint(hint.to_owned())
+        };
+        let real = directory
+            .join(path)
+            .canonicalize()
+            .map_err(|error| bad(&error.to_string(), "name a file or folder that is there"))?;
+        let inner = "name the folder in it that the command needs";
+        if homes.is_above(&real) {
+            return Err(bad("it is your home, or above it", inner));
+        }
+        if let Some(place) = homes.secret_place(&real) {
+            let place = ao_tree::shown(&place.to_string_lossy());
+            return Err(bad(&format!("{place} is a place of keys or histories"), inner));
+        }
+        if of_vault.iter().any(|path| path.starts_with(&real) || real.starts_with(path)) {
+            return Err(bad("it is of the vault", inner));
+        }
+        Ok(real)
+    };
+    paths.iter().map(real).collect()
+}
+
 fn tree_to_copy(directory: &Path, tree: &Path) -> Result<PathBuf, Failure> {
     let shown = ao_tree::shown(&tree.to_string_lossy());
     let bad = |why: &dyn std::fmt::Display| {
@@ -232,6 +278,10 @@ fn tree_to_copy(directory: &Path, tree: &Path) -> Result<PathBuf, Failure> {
         return Err(bad(&"it is no folder"));
     }
     let real = path.canonicalize().map_err(|error| bad(&error))?;
+    let homes = Homes::new(&place::homes());
+    if homes.is_above(&real) && !homes.may_work_in(&real, &real, is_repository(&real)) {
+        return Err(bad(&"it is your home, or above it"));
+    }
     let is_system = ["/proc", "/sys", "/dev", "/run"].iter().any(|system| real.starts_with(system));
     if real == Path::new("/") || is_system {
         return Err(bad(&"it belongs to the system"));
@@ -265,5 +315,6 @@ fn program(
     if found.permissions().mode() & EXECUTABLE == 0 {
         return Err(bad("it cannot be executed".to_owned()));
     }
-    program.canonicalize().map_err(|error| bad(error.to_string()))
+    // Under the name that was typed: a program may look at what lies beside that.
+    std::path::absolute(&program).map_err(|error| bad(error.to_string()))
 }

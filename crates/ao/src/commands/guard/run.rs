@@ -31,6 +31,7 @@ Examples:
   ao guard run -- git log                          reads everything, writes nothing
   ao guard run --rw out -- make report             writes only in out/
   ao guard run --cow . --json -- npm test          a copy of the tree takes all writes; --json lists them
+  ao guard run --ro ~/tools -- ~/tools/lint        your home is hidden but for toolchains; --ro shows more of it
   ao guard run --net api.example.com:443 -- agent  the one host and port that it may reach
   ao guard run --auth api.example.com:443=vault://KEY -- agent
                                                    ao adds the secret to requests; the command never has it
@@ -55,6 +56,9 @@ pub(crate) struct Options {
     /// A folder that the command sees as its own copy: it may do everything to it, and changes nothing
     #[arg(long, value_name = "DIR")]
     pub(super) cow: Option<PathBuf>,
+    /// A file or folder of your home, or a secret file of the project, that the command may read; can be given more than once
+    #[arg(long, value_name = "PATH")]
+    pub(super) ro: Vec<PathBuf>,
     /// A host and port that the command may reach (through a proxy; see docs/cell.md); can be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub(super) net: Vec<Grant>,
