@@ -142,9 +142,9 @@ fn of_a_whole_home_only_leaves_are_read() {
         let mut made = furnish(&home, &kinds, MARK);
         made.extend(furnish(&home, &toolchains, LEAF));
         give_to(&cells, beside.dir.path());
-        let list: String =
-            made.iter().map(|file| format!("{}\n", home.join(file).display())).collect();
-        fs::write(cells.path("list"), list).unwrap();
+        let list: Vec<String> =
+            made.iter().map(|file| home.join(file).display().to_string()).collect();
+        fs::write(cells.path("list"), list.join("\n") + "\n").unwrap();
         cells.settle();
         let script = format!(
             "while read -r f; do cat \"$f\"; done < list 2>/dev/null
@@ -398,7 +398,6 @@ fn a_program_is_started_under_the_path_that_was_typed() {
 
 /// A Python that was made in the project has the packages of the project.
 #[test]
-#[expect(clippy::print_stdout, reason = "what was not tried is said")]
 fn a_virtual_environment_has_its_packages() {
     for user in [User::This, User::Ordinary] {
         let cells = Cells::within(&folders()[0], user);
@@ -435,7 +434,6 @@ fn home_with_rustup() -> Option<PathBuf> {
 /// Whoever has rustup has a cargo that looks into the home for the real one. What was built outside is
 /// fresh inside, as everything is found where it is outside.
 #[test]
-#[expect(clippy::print_stdout, reason = "what was not tried is said")]
 fn cargo_of_rustup_works_with_no_grant() {
     let Some(home) = home_with_rustup() else {
         println!("left out: there is no rustup in the home");
