@@ -61,7 +61,6 @@ fn id_of(path: &str) -> &str {
 
 // proves: LOOP-25
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn only_word_for_word_copies_are_merged_in_languages_that_nobody_reads() {
     for size in 0..2 {
         let mut counts: BTreeMap<(String, bool), [usize; 3]> = BTreeMap::new();

@@ -13,7 +13,8 @@ struct Session {
     id: String,
     maker: String,
     file: String,
-    session: String,
+    #[serde(rename = "session")]
+    text: String,
     #[serde(default)]
     channel: String,
     #[serde(default)]
@@ -34,7 +35,7 @@ fn sessions(lines: &str) -> Vec<Session> {
 fn heard(all: &[Session]) -> Vec<String> {
     let home = Sessions::new();
     for session in all {
-        let text = session.session.replace("/repo", home.root().to_str().unwrap());
+        let text = session.text.replace("/repo", home.root().to_str().unwrap());
         let name = session.file.rsplit('/').next().unwrap();
         match session.maker.as_str() {
             "claude" => home.claude(&format!("{}-{name}", session.id), &text),
@@ -66,7 +67,6 @@ fn count<'a>(heard: &[String], said: impl Iterator<Item = &'a String>) -> (usize
 
 // proves: LOOP-24
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn nobody_elses_sentence_is_taken_for_a_persons() {
     let all = sessions(include_str!("../strangers/breakouts.jsonl"));
     assert!(all.len() >= 200, "{}", all.len());
@@ -88,7 +88,6 @@ fn nobody_elses_sentence_is_taken_for_a_persons() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures are for whoever asks with --nocapture")]
 fn what_a_person_said_is_still_heard() {
     let all = sessions(include_str!("../strangers/honest.jsonl"));
     let (found, said) = count(&heard(&all), all.iter().flat_map(|session| &session.said));
