@@ -73,11 +73,11 @@ impl Language {
             if !raw.is_ascii() && has_other_letters(raw) {
                 return Self::Other;
             }
-            // What stands in ticks is no language.
+            // What stands in ticks is no language, and neither is an option.
             let was_code = is_code;
             is_code ^= raw.matches('`').count() % 2 == 1;
             let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
-            if was_code || raw.starts_with('`') || word.is_empty() {
+            if was_code || raw.starts_with('`') || raw.starts_with("--") || word.is_empty() {
                 continue;
             }
             let lower = word.to_lowercase().replace('\u{2019}', "'");

@@ -254,9 +254,10 @@ mod tests {
     fn who_closes_nothing_pastes() {
         let opened =
             |count: usize| (0..count).map(|n| format!("<n{n}.")).collect::<Vec<_>>().concat();
-        let own = format!("no, use tabs\n\n{}", opened(UNCLOSED_MAX));
+        // Within a line: at its beginning a tag ends the person's words in any case.
+        let own = format!("no, use tabs\n\nx {}", opened(UNCLOSED_MAX));
         assert!(own_words(&own).unwrap().starts_with("no, use tabs"));
-        assert_eq!(own_words(&format!("no, use tabs\n\n{}", opened(UNCLOSED_MAX + 1))), None);
+        assert_eq!(own_words(&format!("no, use tabs\n\nx {}", opened(UNCLOSED_MAX + 1))), None);
     }
 
     #[test]
