@@ -14,8 +14,12 @@ use tempfile::TempDir;
 
 use crate::user::User;
 
+/// A cell has these to itself.
+const HIDDEN: [&str; 2] = ["/tmp", "/var/tmp"];
+
 pub(crate) struct Ground {
     dir: TempDir,
+    home: TempDir,
     pub(crate) user: User,
     /// Somebody on this machine who was not granted.
     elsewhere: TcpListener,
@@ -37,11 +41,16 @@ impl Ground {
         // Not in the folder for temporary files: a cell hides that, and so would prove less.
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let dir = tempfile::Builder::new().prefix("agents-").tempdir_in(folder).unwrap();
+        // A checkout in a folder that a cell hides is shown to whoever works in it, unless it holds a home.
+        let is_hidden = HIDDEN.iter().any(|hidden| folder.starts_with(hidden));
+        let beside = if is_hidden { Path::new(HIDDEN[1]) } else { folder };
+        let home = tempfile::Builder::new().prefix("agents-home-").tempdir_in(beside).unwrap();
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let elsewhere = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         elsewhere.set_nonblocking(true).unwrap();
-        let ground = Self { dir, user, elsewhere };
-        for folder in ["repo/scope", "outside", "home"] {
+        let ground = Self { dir, home, user, elsewhere };
+        for folder in ["repo/scope", "outside"] {
             fs::create_dir_all(ground.path(folder)).unwrap();
         }
         fs::write(ground.path("repo/kept.txt"), "kept\n").unwrap();
@@ -55,11 +64,16 @@ impl Ground {
         ground.git(&["commit", "-q", "-m", "first"]);
         fs::create_dir_all(ground.path("repo/.git/hooks")).unwrap();
         user.owns(ground.dir.path());
+        user.owns(ground.home.path());
         ground
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        match Path::new(name).strip_prefix("home") {
+            Ok(inner) if inner.as_os_str().is_empty() => self.home.path().to_owned(),
+            Ok(inner) => self.home.path().join(inner),
+            Err(_) => self.dir.path().join(name),
+        }
     }
 
     /// No other ground has it.
@@ -79,8 +93,11 @@ impl Ground {
     pub(crate) fn everything(&self) -> BTreeMap<String, Entry> {
         let mut found = BTreeMap::new();
         walk(self.dir.path(), "", &mut found);
+        let mut home = BTreeMap::new();
+        walk(self.home.path(), "", &mut home);
         // An agent without a cell has its own files here.
-        found.retain(|path, _| !path.starts_with("home/") || path == "home/.profile");
+        let profile = home.remove(".profile").map(|entry| ("home/.profile".to_owned(), entry));
+        found.extend(profile);
         found
     }
 
