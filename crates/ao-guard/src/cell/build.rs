@@ -20,6 +20,7 @@ use rustix::mount::{
 
 use super::cover::Cover;
 use super::layer::Layer;
+use super::maps;
 use super::merge::{self, CopySource};
 use super::policy::{
     CANARY_DIR, CELL_DIR, COPIES_DIR, COVERS_DIR, EMPTY_DIR, EMPTY_FILE, OPEN_DIR, OUTSIDE_DIR,
@@ -140,6 +141,7 @@ pub(super) fn build(policy: &Policy) -> Built<ProjectLayers> {
     let _ = fs::create_dir_all(policy.directory.path());
     if policy.has(Layer::Processes) {
         at(Layer::Processes, builder.processes())?;
+        maps::bound_ids(policy.limits.processes);
     }
     if policy.has(Layer::ReadOnly) {
         // A device that lies about in a tree is the same device.

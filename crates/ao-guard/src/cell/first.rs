@@ -69,6 +69,8 @@ fn live(
     stay_with(holder).map_err(at(Layer::Processes))?;
     maps::map_self(user, group).map_err(at(Layer::UserNamespace))?;
     maps::go_first().map_err(at(Layer::Limits))?;
+    // What the holder handed on goes no further.
+    sys::keep_rank().map_err(at(Layer::Limits))?;
     let uncovered = build::build(policy)?.uncovered;
     let listeners = network(policy).map_err(at(Layer::Network))?;
     rustix::system::sethostname(b"cell")
@@ -243,9 +245,14 @@ fn watch(policy: &Policy, control: &UnixStream, program: Pid, scale: &Scale) -> 
             weighed = Instant::now();
             bytes = scale.weigh(&there, policy.limits.memory_bytes);
         }
-        // The kernel's own bound counts threads, too.
-        let threads = there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
-        if let Some(limit) = too_far(policy, threads.saturating_sub(1), bytes) {
+        // The kernel's own bound counts threads, too. Of far too many processes they are not.
+        let threads = || there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
+        let processes = count.max(if count > policy.limits.processes {
+            0
+        } else {
+            threads().saturating_sub(1)
+        });
+        if let Some(limit) = too_far(policy, processes, bytes) {
             return send(control, &Said::WentTooFar { limit });
         }
     }

@@ -30,7 +30,18 @@ pub(super) fn go_first() -> io::Result<()> {
     tell("/proc/self/oom_score_adj", "1000")
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file of the kernel, about this process alone")]
+/// Bounds how many processes and threads there can be in the cell, where the kernel can (6.14): root is
+/// not held by the bound of a user, and a count comes late. To be called where `/proc` is the cell's.
+pub(super) fn bound_ids(processes: u32) {
+    // Numbers are not given again at once, and the kernel keeps some hundred for itself.
+    const ROOM: u32 = 4;
+    const IDS_MIN: u32 = 4096;
+    let ids = processes.saturating_mul(ROOM).max(IDS_MIN);
+    // An older kernel has one bound for the whole machine, which nobody may change from in here.
+    let _ = tell("/proc/sys/kernel/pid_max", &ids.to_string());
+}
+
+#[expect(clippy::disallowed_methods, reason = "files of the kernel, about this cell alone")]
 fn tell(file: &str, text: &str) -> io::Result<()> {
     // In one write: the kernel takes no second one.
     fs::OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes())

@@ -104,6 +104,26 @@ pub(super) fn close_the_rest_on_exec() -> io::Result<()> {
     Ok(())
 }
 
+/// Runs from here on before everything that has no rank, however much of it there is; so does what this
+/// process starts. Only root may.
+pub(super) fn go_before_all() -> io::Result<()> {
+    rank(libc::SCHED_RR)
+}
+
+/// Has what this process starts run as everybody does.
+pub(super) fn keep_rank() -> io::Result<()> {
+    // SAFETY: takes a number.
+    let is_ranked = unsafe { libc::sched_getscheduler(0) } == libc::SCHED_RR;
+    if is_ranked { rank(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK) } else { Ok(()) }
+}
+
+fn rank(how: c_int) -> io::Result<()> {
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the structure lives longer than the call, and is of the type that is read.
+    checked(unsafe { libc::sched_setscheduler(0, how, &raw const lowest) }.into())?;
+    Ok(())
+}
+
 /// Leaves all other groups. Only root may, and only root has to.
 pub(super) fn leave_groups() -> io::Result<()> {
     // SAFETY: a list of no groups has no address.

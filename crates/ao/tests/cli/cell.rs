@@ -70,6 +70,11 @@ impl Cells {
         self
     }
 
+    /// Whether root runs the commands.
+    pub(crate) fn is_root(&self) -> bool {
+        self.user == User::This && is_root()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.repo.root().join(name)
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -72,6 +73,46 @@ fn a_fork_bomb_ends() {
         assert_eq!(answer["usage"]["survivors"], 0, "{ran}");
         assert_eq!(alive(&script), 0);
     }
+}
+
+/// The fields of `/proc/PID/stat` behind the name, of whatever the script says that it is.
+const STAT: &str = "stat() { sed 's/.*) //' /proc/$1/stat; }";
+
+/// Root is held by no bound of the kernel for users, and whoever counts its processes is one of many.
+#[test]
+fn whoever_counts_comes_first_and_the_kernel_has_a_bound_of_its_own() {
+    for cells in [Cells::new(User::This), Cells::new(User::Ordinary)] {
+        let script = format!("{STAT}; stat 1; stat self; cat /proc/sys/kernel/pid_max");
+        let answer = cells.sh(&["--procs", "64"], &script).expect(0).json();
+        let said: Vec<&str> = answer["stdout"]["text"].as_str().unwrap().lines().collect();
+        // The 41st field, of which the first two are cut off.
+        let policy = |line: &str| line.split(' ').nth(38).unwrap().parse::<i32>().unwrap();
+        let (first, command) = (policy(said[0]), policy(said[1]));
+        assert_eq!(command, libc::SCHED_OTHER, "{answer}");
+        if cells.is_root() && may_be_ranked() {
+            assert_eq!(first, libc::SCHED_RR, "{answer}");
+        }
+        let outside = fs::read_to_string("/proc/sys/kernel/pid_max").unwrap();
+        if kernel_is_from(6, 14) {
+            assert_eq!(said[2], "4096", "{answer}");
+        } else {
+            assert_eq!(said[2], outside.trim(), "{answer}");
+        }
+        // What is bounded is the cell.
+        assert_ne!(outside.trim(), "4096");
+    }
+}
+
+/// Some machines give nobody the rank, root or not.
+fn may_be_ranked() -> bool {
+    let ran = Command::new("chrt").args(["-r", "1", "true"]).status();
+    ran.is_ok_and(|status| status.success())
+}
+
+fn kernel_is_from(major: u32, minor: u32) -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(['.', '-', '+', '\n']).map_while(|part| part.parse().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
 }
 
 #[test]
