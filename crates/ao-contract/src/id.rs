@@ -27,6 +27,29 @@ pub fn check_id(id: &str) -> Result<(), IdError> {
     }
 }
 
+/// The run that a commit is of, if it is a night's: `RUN-iter-N` or `RUN-packets`, perhaps with the number of
+/// another attempt after it.
+pub fn run_of(id: &str) -> Option<&str> {
+    if let Some((run, _)) = iteration_of(id) {
+        return Some(run);
+    }
+    let (run, rest) = id.rsplit_once("-packets")?;
+    (rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number)).then_some(run)
+}
+
+/// The run and the number of the iteration that made a commit: `RUN-iter-N`, or `RUN-iter-N-2` where something of
+/// an earlier attempt was kept under the first name.
+pub fn iteration_of(id: &str) -> Option<(&str, u32)> {
+    let (run, rest) = id.rsplit_once("-iter-")?;
+    let mut numbers = rest.split('-');
+    let index = numbers.next().filter(|text| is_number(text))?.parse().ok()?;
+    numbers.all(is_number).then_some((run, index))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn forbidden(id: &str) -> Option<&'static str> {
     if id.contains("..") {
         return Some("\"..\"");

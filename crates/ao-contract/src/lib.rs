@@ -133,7 +133,7 @@ pub use guard_log::{GuardDecision, GuardLine};
 pub use guard_manifest::{EntryKind, GuardManifest, ManifestEntry};
 pub use health::{FitnessReport, LoopDominance, MetricsHealth};
 pub use history::{Author, HistoryLine, Method};
-pub use id::{IdError, check_id};
+pub use id::{IdError, check_id, iteration_of, run_of};
 pub use iteration::{Iteration, IterationStatus};
 pub use learning::{Learning, Maturity};
 pub use ledger::{LedgerEvent, LedgerLine, Money, Settlement};

@@ -1,4 +1,6 @@
-use ao_contract::{Finding, Learning, Maturity, NextWork, check_id, read, read_leniently};
+use ao_contract::{
+    Finding, Learning, Maturity, NextWork, check_id, iteration_of, read, read_leniently, run_of,
+};
 use serde_json::{Value, json};
 
 use crate::samples;
@@ -97,4 +99,25 @@ fn ids_cannot_leave_their_folder() {
         assert!(check_id(id).is_err(), "{id:?}");
     }
     assert_eq!(check_id("20260415T020000Z-iter-1"), Ok(()));
+}
+
+#[test]
+fn a_commit_names_its_run() {
+    for (id, run, iteration) in [
+        ("20260415T020000Z-iter-1", Some("20260415T020000Z"), Some(1)),
+        ("20260415T020000Z-2-iter-12", Some("20260415T020000Z-2"), Some(12)),
+        ("night-iter-12-2", Some("night"), Some(12)),
+        ("night-packets", Some("night"), None),
+        ("night-packets-2", Some("night"), None),
+        ("night", None, None),
+        ("night-iter-", None, None),
+        ("night-iter-x", None, None),
+        ("night-iter-99999999999", None, None),
+        ("night-packets-x", None, None),
+        ("a-iter-1-", None, None),
+        ("undo-20260415", None, None),
+    ] {
+        assert_eq!(run_of(id), run, "{id}");
+        assert_eq!(iteration_of(id), run.zip(iteration), "{id}");
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ao_contract::{
     Extra, HistoryLine, Iteration, Receipt, ReceiptCommit, ReceiptEnd, ReceiptInputs, ReceiptOpen,
-    ReceiptWork, ReceiptWriter, RunStatus, SchemaVersion, StepName, StepStatus, Summary,
+    ReceiptWork, ReceiptWriter, RunStatus, SchemaVersion, StepName, StepStatus, Summary, run_of,
 };
 use ao_corpus::harvest::SourceForm;
 use serde_json::Value;
@@ -193,16 +193,6 @@ fn sources_read(iteration: &Iteration) -> u64 {
     sources.map_or(0, |sources| sources.iter().filter(is_read).count() as u64)
 }
 
-/// The run that a commit is of, by its id: `RUN-iter-N`, `RUN-packets` or `RUN-packets-N`.
-pub(super) fn run_of(id: &str) -> Option<&str> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some(run) = id.strip_suffix("-packets") {
-        return Some(run);
-    }
-    let (rest, _) = id.rsplit_once('-').filter(|(_, number)| is_number(number))?;
-    rest.strip_suffix("-iter").or_else(|| rest.strip_suffix("-packets"))
-}
-
 fn commits(run_id: &str, history: &[HistoryLine]) -> Vec<ReceiptCommit> {
     let is_its_own = |line: &&HistoryLine| run_of(&line.id) == Some(run_id);
     let told = |line: &HistoryLine| ReceiptCommit {
@@ -215,7 +205,7 @@ fn commits(run_id: &str, history: &[HistoryLine]) -> Vec<ReceiptCommit> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReceiptEnd, Summary, end, run_of};
+    use super::{ReceiptEnd, Summary, end};
 
     #[test]
     fn the_end_of_a_run_is_told_from_its_report() {
@@ -244,20 +234,5 @@ mod tests {
         assert_eq!(end(&late).0, Some(ReceiptEnd::Time));
         let flat = Summary { plateau_reason: Some("flat".into()), ..plain };
         assert_eq!(end(&flat).0, Some(ReceiptEnd::Plateau));
-    }
-
-    #[test]
-    fn a_commit_names_its_run() {
-        for (id, run) in [
-            ("20260415T020000Z-iter-1", Some("20260415T020000Z")),
-            ("20260415T020000Z-2-iter-12", Some("20260415T020000Z-2")),
-            ("20260415T020000Z-packets", Some("20260415T020000Z")),
-            ("20260415T020000Z-packets-2", Some("20260415T020000Z")),
-            ("20260415T020000Z-iter-", None),
-            ("undo-20260415", None),
-            ("mine", None),
-        ] {
-            assert_eq!(run_of(id), run, "{id}");
-        }
     }
 }

@@ -8,11 +8,13 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use ao_contract::{Extra, Finite, HistoryLine, Iteration, IterationStatus, WarnOnlyBudget};
+use ao_contract::{
+    Extra, Finite, HistoryLine, Iteration, IterationStatus, WarnOnlyBudget, iteration_of,
+};
 use ao_tree::{Disk, Door, shown};
 use serde_json::{Value, json};
 
-use crate::iteration::RESCUE;
+use crate::iteration::{RESCUE, id_of};
 use crate::output::Output;
 
 /// A larger record is none.
@@ -74,7 +76,6 @@ pub(super) fn read_records(
         let told = |why: String| format!("{}: {why}", shown(&path.to_string_lossy()));
         found.insert(index, read(&path, index).map_err(told));
     }
-    let prefix = format!("{run_id}-iter-");
     let rescue_of = |id: &str| {
         let last = budget.and_then(|budget| budget.last_rescue.as_ref());
         last.filter(|last| last.iteration_id == id).map(|last| last.reason.clone())
@@ -85,7 +86,11 @@ pub(super) fn read_records(
             continue;
         }
         records.stored_bytes = records.stored_bytes.saturating_add(line.stored_bytes);
-        let index = line.id.strip_prefix(&prefix).and_then(|index| index.parse().ok());
+        let of_run = iteration_of(&line.id).filter(|(run, _)| *run == run_id);
+        let is_found = |id: &str, index: u32| {
+            id == id_of(run_id, index) || !ao_mutant::active("LOOP-13/first-attempts-only")
+        };
+        let index = of_run.map(|(_, index)| index).filter(|index| is_found(&line.id, *index));
         let Some(index) = index.filter(|index| !found.contains_key(index)) else { continue };
         let Some(iteration) = of_history(line, index, rescue_of(&line.id)) else { continue };
         records.lost.push(iteration.index);

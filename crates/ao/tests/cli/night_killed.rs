@@ -339,6 +339,49 @@ fn a_commit_without_its_record_is_told_at_once() {
     whole.check_again(&(run, told));
 }
 
+/// No history lies beside a folder outside of the repository; the summary says where it is.
+// proves: RUN-45
+#[test]
+fn a_commit_is_told_wherever_the_report_lies() {
+    let night = Night::with_copies();
+    let out = night.aside.path().join("out");
+    let folder = ["--output-dir", out.to_str().unwrap()];
+    night.held_at("verify", &folder).signal("KILL");
+    let read = |from: &Path| {
+        let ask = ["overnight", "report", "--from", from.to_str().unwrap()];
+        let shown = night.repo.run(&ask).expect(0).stdout;
+        assert!(shown.contains("Last completed step: iteration-1\n"), "{shown}");
+        let json = night.repo.run(&[&ask[..], &["--format", "json"]].concat()).expect(0).json();
+        steps(&json)
+    };
+    let told = read(&out);
+    let run = text(&json_of(&out.join("summary.json"))["run_id"]);
+    night.run(&folder).expect(0);
+    assert_eq!(read(&out.join(run)), told);
+}
+
+/// Where an earlier attempt left something under the id of an iteration, its commit has another one.
+// proves: RUN-45, LOOP-13
+#[test]
+fn a_commit_of_a_second_attempt_is_told_too() {
+    let night = Night::with_copies();
+    night.held_at("ingest", &[]).signal("KILL");
+    let run = text(&night.summary()["run_id"]);
+    let id = format!("{run}-iter-1");
+    night.repo.write(&format!("overnight/conflicts/{id}/learnings/x.md"), "ours, once\n");
+    night.held_at("verify", &["--resume"]).signal("KILL");
+    let shown = night.repo.run(&["overnight", "report"]).expect(0).stdout;
+    assert!(shown.contains("Last completed step: iteration-1\n"), "{shown}");
+    night.run(&["--resume"]).expect(0);
+    let summary = night.summary();
+    assert_eq!(text(&summary["run_id"]), run);
+    let first = &summary["iterations"][0];
+    assert_eq!(first["commit"]["id"], format!("{id}-2"), "{first:#}");
+    let receipts = fs::read_to_string(night.repo.state("receipts.jsonl")).unwrap();
+    let receipt: Value = serde_json::from_str(receipts.lines().last().unwrap()).unwrap();
+    assert_eq!(receipt["work"]["commits"][0]["id"], format!("{id}-2"), "{receipt:#}");
+}
+
 /// One that was decided and not finished is finished by the next start.
 // proves: RUN-45
 #[test]

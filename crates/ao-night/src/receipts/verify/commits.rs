@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ao_contract::HistoryLine;
+use ao_contract::{HistoryLine, run_of};
 
-use super::super::told::run_of;
 use super::chain::{Told, Written};
 use super::{Verified, What};
 use crate::plain::counted;

@@ -1,6 +1,6 @@
 //! What was typed for a state: the id of a commit or a run, a day or a moment.
 
-use ao_contract::HistoryLine;
+use ao_contract::{HistoryLine, run_of};
 use ao_tree::shown;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -16,22 +16,6 @@ pub(super) fn count_after(history: &[HistoryLine], asked: &str) -> Option<usize>
     let of_id = history.iter().position(|line| line.id == asked);
     let of_run = || history.iter().rposition(|line| run_of(&line.id) == Some(asked));
     of_id.or_else(of_run).map(|at| at + 1)
-}
-
-/// The run that a commit is of, if it is a night's: `RUN-iter-N` or `RUN-packets`, perhaps with a
-/// number after it.
-pub(crate) fn run_of(id: &str) -> Option<&str> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some((run, rest)) = id.rsplit_once("-iter-") {
-        return rest.split('-').all(is_number).then_some(run);
-    }
-    let (run, rest) = id.rsplit_once("-packets")?;
-    (rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number)).then_some(run)
-}
-
-/// Whether a commit is an iteration of a night.
-pub(crate) fn is_iteration(id: &str) -> bool {
-    run_of(id).is_some() && id.contains("-iter-")
 }
 
 /// A day such as `2026-06-30`.
@@ -76,17 +60,6 @@ pub(crate) fn begin_so(history: &[HistoryLine], asked: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_commits_of_a_night_are_told_by_their_ids() {
-        assert_eq!(run_of("20260415T020000Z-iter-1"), Some("20260415T020000Z"));
-        assert_eq!(run_of("night-iter-12-2"), Some("night"));
-        assert_eq!(run_of("night-packets"), Some("night"));
-        assert_eq!(run_of("night-packets-2"), Some("night"));
-        for other in ["night", "night-iter-", "night-iter-x", "night-packets-x", "a-iter-1-"] {
-            assert_eq!(run_of(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_day_is_the_end_of_it_and_a_moment_itself() {

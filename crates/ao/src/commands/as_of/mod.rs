@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::printer::{DOUBT, Printer, paint};
 use crate::repo::STATE;
-pub(crate) use asked::{begin_so, day, is_iteration, run_of};
+pub(crate) use asked::{begin_so, day};
 use asked::{count_after, moment, nanoseconds};
 
 /// So many doubts are told one by one.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ao_contract::{Exit, HistoryLine, Iteration};
+use ao_contract::{Exit, HistoryLine, Iteration, iteration_of, run_of};
 use ao_corpus::day;
 use ao_tree::{Disk, Door, shown};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::summary_file::SummaryFile;
-use crate::commands::as_of::{begin_so, is_iteration, run_of};
+use crate::commands::as_of::begin_so;
 use crate::config;
 use crate::failure::Failure;
 use crate::repo::Repo;
@@ -87,7 +87,7 @@ pub(super) fn kept(repo: &Repo, door: &Door<Disk>) -> Result<Vec<Night>, Failure
     let history = door.history()?;
     let gone = taken_back(&history);
     let report_dir = config::report_dir(&repo.root).ok();
-    let iterations = history.into_iter().filter(|line| is_iteration(&line.id));
+    let iterations = history.into_iter().filter(|line| iteration_of(&line.id).is_some());
     Ok(iterations.map(|line| Night::new(line, report_dir.as_deref(), &gone)).collect())
 }
 
@@ -102,7 +102,8 @@ pub(super) fn find(
     let history = door.history()?;
     let gone = taken_back(&history);
     let Some(asked) = asked else {
-        let is_kept = |line: &&HistoryLine| is_iteration(&line.id) && !gone.contains_key(&line.id);
+        let is_kept =
+            |line: &&HistoryLine| iteration_of(&line.id).is_some() && !gone.contains_key(&line.id);
         let line = history.iter().rfind(is_kept).cloned().ok_or_else(|| {
             Failure::new(Exit::Failed, "no iteration of a night is kept")
                 .hint("`ao overnight start` makes one; `ao tree log` lists all commits")
@@ -179,8 +180,7 @@ pub(super) fn day_of(repo: &Repo, line: &HistoryLine) -> Option<Date> {
 /// history has what counts.
 fn record(report_dir: &Path, id: &str) -> Option<Iteration> {
     ao_contract::check_id(id).ok()?;
-    let (run, number) = id.rsplit_once("-iter-")?;
-    let number = number.split('-').next()?;
+    let (run, number) = iteration_of(id)?;
     let path = report_dir.join(run).join("iterations").join(format!("iter-{number}.json"));
     let found = std::fs::symlink_metadata(&path).ok()?;
     if !found.is_file() || found.len() > RECORD_BYTES_MAX {

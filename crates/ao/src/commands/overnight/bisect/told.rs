@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Change, Record};
+use ao_contract::{Change, Record, iteration_of};
 use ao_night::counted;
 use ao_tree::shown;
 use serde_json::{Value, json};
 
 use super::look::{Asked, DEPTH, Look};
-use crate::commands::as_of::is_iteration;
 use crate::commands::overnight::show;
 use crate::failure::Failure;
 use crate::printer::{DOUBT, FAINT, Printer, STRONG, paint};
@@ -129,7 +128,7 @@ impl Told<'_> {
         }
         Ok(json!({
             "commit": line.id,
-            "is_iteration": is_iteration(&line.id),
+            "is_iteration": iteration_of(&line.id).is_some(),
             "at": line.at,
             "why": line.why,
             "rank_before": good.rank,

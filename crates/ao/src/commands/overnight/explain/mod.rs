@@ -6,7 +6,7 @@
 mod subject;
 mod told;
 
-use ao_contract::{ChangeOp, Exit};
+use ao_contract::{ChangeOp, Exit, iteration_of, run_of};
 use ao_corpus::index::{Keep, Shelf};
 use ao_night::explain::{Deed, Explained, Scene, Source, explain};
 use ao_tree::shown;
@@ -16,7 +16,7 @@ use self::subject::{Event, Subject};
 use super::nights;
 use crate::cli::Global;
 use crate::clock;
-use crate::commands::as_of::{AsOf, is_iteration, run_of};
+use crate::commands::as_of::AsOf;
 use crate::commands::library::Library;
 use crate::commands::trust;
 use crate::config;
@@ -114,7 +114,8 @@ fn deciding<'a>(
         return Ok((None, None));
     }
     let history = library.door().history()?;
-    let is_asked = |id: &str| is_iteration(id) && (id == asked || run_of(id) == Some(asked));
+    let is_asked =
+        |id: &str| iteration_of(id).is_some() && (id == asked || run_of(id) == Some(asked));
     let line = history.iter().rfind(|line| is_asked(&line.id)).ok_or_else(|| {
         Failure::usage(format!("there is no iteration or run {}", shown(asked))).hint(
             "`ao overnight log` lists the iterations; `--as-of today` takes the tree as it is",
