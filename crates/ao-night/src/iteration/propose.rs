@@ -63,6 +63,9 @@ impl Proposal {
             self.ingested.hold_back(fixed);
             self.closing.hold_back(&fixed.keys().cloned().collect());
             self.plan.hold_back(fixed);
+            if !ao_mutant::active("LOOP-27/tells-what-was-not-made") {
+                self.plan.edits.retain(|edit| !fixed.contains_key(&edit.path));
+            }
         }
     }
 }

@@ -16,9 +16,11 @@ const NAMES: [&str; 7] = ["path", "title", "survivor", "entry", "id", "name", "t
 const REASONS: [&str; 3] = ["reason", "why", "note"];
 
 pub(super) fn told(iteration: &Iteration) -> Vec<Item> {
+    let not_made = not_made(iteration);
     let stages = [
         ("taken in", &iteration.ingest),
         ("changed", &iteration.reduce),
+        ("not made", &not_made),
         ("measured", &iteration.measure),
     ];
     let mut items = Vec::new();
@@ -38,6 +40,20 @@ pub(super) fn told(iteration: &Iteration) -> Vec<Item> {
         items.push(Item { line, inner });
     }
     items
+}
+
+/// The edits that the commit left out because somebody else changed the same files.
+fn not_made(iteration: &Iteration) -> Extra {
+    let commit = iteration.extra.get("commit");
+    let list = |key: &str| {
+        let found = commit?.get(key)?;
+        let is_empty = found.as_array().is_none_or(Vec::is_empty);
+        (!is_empty).then(|| (key.to_owned(), found.clone()))
+    };
+    if ao_mutant::active("LOOP-07/conflict-is-in-the-record-only") {
+        return Extra::new();
+    }
+    ["conflicts", "refused"].into_iter().filter_map(list).collect()
 }
 
 /// The fields of a record, each in a few words.

@@ -155,6 +155,40 @@ fn a_warn_only_night_spends_a_rescue_on_what_is_left_and_records_its_fitness() {
     assert!(delta < -0.05, "{delta}");
 }
 
+// proves: LOOP-27, LOOP-07
+#[test]
+fn what_the_commit_left_out_is_told_as_not_made() {
+    let night = Night::with_copies();
+    night.pending(1);
+    let held = night.held_at("commit", &["--max-iterations", "1"]);
+    let path = "knowledge/pending/2026-02-01-pending-1.md";
+    night.repo.write(path, &format!("{}\nA person was here.\n", night.repo.read(path)));
+    held.go_on().expect(0);
+    let summary = night.summary();
+    let first = &summary["iterations"][0];
+    let changes = first["reduce"]["changes"].as_array().unwrap();
+    let told: Vec<&str> = changes.iter().map(|one| one["path"].as_str().unwrap()).collect();
+    let shown = night.repo.run(&["--json", "overnight", "show", first["id"].as_str().unwrap()]);
+    let shown = shown.expect(0).json();
+    let made = shown["changes"].as_array().unwrap_or_else(|| panic!("{shown:#}"));
+    let made: Vec<&str> = made.iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(told, made, "{first:#}");
+    assert_eq!(first["reduce"]["edits"], 2, "{first:#}");
+    let note = format!("2 edits, commit {}", first["commit"]["id"].as_str().unwrap());
+    assert!(summary["steps"].to_string().contains(&note), "{note}");
+    let receipts = fs::read_to_string(night.repo.state("receipts.jsonl")).unwrap();
+    let receipt: Value = serde_json::from_str(receipts.lines().last().unwrap()).unwrap();
+    assert_eq!(receipt["work"]["edits"], 2);
+    // The report names each file that was left to the person, and why.
+    let report = night.markdown();
+    assert!(!report.contains("promoted to learnings/"), "{report}");
+    let (_, rest) = report.split_once("- **not made:** 1 conflicts, 2 refused\n").unwrap();
+    let (listed, _) = rest.split_once("\n- **").unwrap();
+    let why = "it was to be deleted, and someone else edited it meanwhile";
+    assert!(listed.contains(&format!("`{path}`: {why}")), "{listed}");
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+}
+
 // proves: LOOP-12
 #[test]
 fn a_rescue_is_spent_only_if_what_is_left_needs_one() {
