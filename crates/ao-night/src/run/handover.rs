@@ -133,6 +133,13 @@ impl Run<'_> {
         }
         let left: u64 = gathered.left_out.values().sum();
         let mut note = format!("{} packets, {left} left out", gathered.packets.len());
+        if gathered.unread > 0 && !ao_mutant::active("REP-15/unreadable-items-are-unsaid") {
+            let _ = write!(
+                note,
+                "; unreadable lines and items of the work queue: {} (`ao schema next-work --check .agents/{NEXT_WORK}` names them)",
+                gathered.unread
+            );
+        }
         if let Some((count, why)) = &gathered.unanswered {
             let _ =
                 write!(note, "; shell checks without an answer: {count}, the first since {why}");

@@ -348,6 +348,34 @@ fn what_somebody_has_or_is_for_another_repository_is_not_written_to() {
     assert!(lines[2].contains(r#""packet_path":"#), "{after}");
 }
 
+// proves: REP-15
+#[test]
+fn an_item_that_cannot_be_read_is_counted_in_the_report() {
+    let night = Night::with(2);
+    let odd = r#"{"title":"Drain the pool","severity":"high","target_files":"src/pool.rs"}"#;
+    let fine = r#"{"title":"Cap the retries","severity":"high"}"#;
+    let line = |items: &str| format!(r#"{{"source_epic":"e","timestamp":"t","items":[{items}]}}"#);
+    let note = |queue: &str| {
+        night.repo.write("rpi/next-work.jsonl", queue);
+        night.run(&["--max-iterations", "1"]).expect(0);
+        let summary = night.summary();
+        let steps = summary["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["name"] == "morning-packets").unwrap();
+        packet(&summary, "Cap the retries");
+        (step["note"].as_str().unwrap().to_owned(), night.markdown())
+    };
+    let (told, _) = note(&format!("{}\n", line(fine)));
+    assert!(!told.contains("unreadable"), "{told}");
+    let (told, report) = note(&format!("{}\n{HALF}\n", line(&format!("{odd},{fine}"))));
+    let expected = "unreadable lines and items of the work queue: 2 ";
+    assert!(told.contains(expected) && report.contains(expected), "{told}");
+    // The command that it names says which.
+    let path = night.repo.agents().join("rpi/next-work.jsonl");
+    let check = ["schema", "next-work", "--check", path.to_str().unwrap()];
+    let checked = night.repo.run(&check).expect(5);
+    assert!(format!("{checked}").contains("line 1: items[0].target_files"), "{checked}");
+}
+
 /// The operator's file as `evolve` writes it: ids in backquotes, stars, what blocks an item.
 const ROADMAP: &str = "# Roadmap\n\n\
     1. `nw-2` — Cap the retries of the relay.\n   blocker: `rig-8z29` (land as minimum unblocker first)\n\
