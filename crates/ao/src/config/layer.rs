@@ -74,6 +74,12 @@ impl ConfigLayer {
                 let why = format!("{why}; expected {expected}");
                 refuse(self.message(Some(place), &place.path, &why))
             }
+            // What stands there may be a secret that was put in the wrong place, so it is not repeated.
+            (Some(place), None) if !ao_mutant::active("RUN-46/sections-have-no-name") => {
+                let place = KeyPlace { value: None, ..place.clone() };
+                let why = format!("must have keys of its own ({why})");
+                refuse(self.message(Some(&place), &place.path, &why))
+            }
             _ => refuse(format!("{}: {why}", self.file)),
         }
     }

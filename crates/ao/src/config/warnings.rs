@@ -153,7 +153,15 @@ fn unknown(layer: &ConfigLayer, known: &Known) -> Vec<ConfigWarning> {
             continue;
         }
         let is_ours = sections.contains(&section);
-        let warned = if !is_ours && place.path.len() == 1 {
+        let is_top = place.path.len() == 1;
+        let dotted: Vec<String> = section.split('.').map(str::to_owned).collect();
+        let is_dotted = is_top && dotted.len() > 1 && sections.contains(&dotted[0].as_str());
+        let warned = if is_dotted && !ao_mutant::active("RUN-46/dotted-keys-pass") {
+            let is_known = known.has(&dotted);
+            let nearest = if is_known { Some(section.to_owned()) } else { known.nearest(&dotted) };
+            let why = "it is one name with dots in it; write each part beneath the one before";
+            Some(warning(layer, place, nearest, why.to_owned()))
+        } else if !is_ours && is_top {
             let near = sections.iter().min_by_key(|ours| distance(section, ours));
             let near = near.filter(|ours| distance(section, ours) <= SLIP_MAX);
             near.map(|ours| {

@@ -165,8 +165,35 @@ fn a_key_in_the_wrong_section_is_named_with_the_right_one() {
     );
 }
 
+/// Whoever writes it so means the key.
+// proves: RUN-46
+#[test]
+fn a_key_with_dots_in_its_name_is_named() {
+    let night = Night::with(3);
+    night.configure("dream.run_timeout: 1h\ndream.keep_awke: false\nforge.x: 1\n");
+    let told = night.run(&[]).expect(0);
+    assert_eq!(night.summary()["runtime"]["effective_timeout"], "8h0m0s");
+    let found: Vec<Value> = night.summary()["config_warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| json!([one["line"], one["key"], one["nearest"]]))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            json!([1, "dream.run_timeout", "dream.run_timeout"]),
+            json!([2, "dream.keep_awke", "dream.keep_awake"]),
+        ]
+    );
+    assert!(told.stderr.contains("write each part beneath the one before"), "{told}");
+}
+
 /// A value, its line and key, how it is repeated, and what would do.
-const UNUSABLE: [(&str, u64, &str, &str, &str); 27] = [
+const UNUSABLE: [(&str, u64, &str, &str, &str); 30] = [
+    ("dream: 5\n", 1, "dream", "", "keys of its own"),
+    ("\ndream: [run_timeout]\n", 2, "dream", "", "keys of its own"),
+    ("runners:\n  far: claude\n", 2, "runners.far", "", "keys of its own"),
     ("dream:\n  schedule_at: 3am\n", 2, "dream.schedule_at", "3am", "03:00"),
     ("dream:\n\n  run_timeout: 49h\n", 3, "dream.run_timeout", "49h", "48h"),
     ("dream:\n  run_timeout: soon\n", 2, "dream.run_timeout", "soon", "8h"),
@@ -263,7 +290,7 @@ fn setup_names_unknown_keys_and_refuses_unusable_values() {
         .map(|check| check["found"].as_str().unwrap())
         .collect();
     names_all(&doubts.join("\n"), "config.yaml");
-    let (yaml, _, key, value, _) = UNUSABLE[0];
+    let (yaml, _, key, value, _) = UNUSABLE[3];
     evening.write_config(yaml);
     let told = evening.setup(&[]).expect(2);
     for word in ["config.yaml", "line 2", key, value] {
