@@ -316,7 +316,9 @@ fn matching(folder: &Path, patterns: &[&str]) -> Vec<PathBuf> {
         let mut paths = vec![PathBuf::new()];
         for name in pattern.split('/') {
             let Some((before, after)) = name.split_once('*') else {
-                paths.iter_mut().for_each(|path| path.push(name));
+                for path in &mut paths {
+                    path.push(name);
+                }
                 continue;
             };
             paths = paths
