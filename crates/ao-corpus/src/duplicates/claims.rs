@@ -14,7 +14,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::features::{hash, mix, stem_hash};
 use super::pieces_read::PiecesRead;
-use super::{variants, vocabulary};
+use super::{signs, variants, vocabulary};
 use crate::corpus::Entry;
 use crate::merge::VARIANTS;
 use crate::pieces::{Shape, item_mark, pieces, sentences};
@@ -242,24 +242,36 @@ pub(crate) fn words_of(text: &str, shape: Shape) -> Vec<Word> {
     let mut is_code = shape == Shape::Code;
     let mut found: Vec<Word> = Vec::new();
     found.extend(mark.map(|mark| Word { text: mark.into(), key: 0, is_name: false }));
+    let (state, text) = if shape == Shape::Item { signs::task(text) } else { (None, text) };
+    found.extend(state.map(sign));
     for raw in text.split_whitespace() {
         let ticks = raw.matches('`').count();
         let has_code = is_code || ticks > 0;
         if shape != Shape::Code && ticks % 2 == 1 {
             is_code = !is_code;
         }
-        found.extend(word_of(raw, has_code));
+        found.extend(signs::parts(raw).filter_map(|part| word_of(part, has_code)));
+    }
+    if signs::asks(text) {
+        found.push(sign(signs::QUESTION));
     }
     found
 }
 
+/// A sign that stands for a word.
+fn sign(text: &str) -> Word {
+    Word { text: text.to_owned(), key: hash(text.as_bytes()), is_name: true }
+}
+
 /// Where these words stand in a text, one behind the other.
 pub(super) fn place_of(text: &str, words: &[String]) -> Option<std::ops::Range<usize>> {
-    let wanted: Vec<&String> = words.iter().filter(|word| *word != MARK).collect();
+    let is_written = |word: &&String| *word != MARK && !signs::is_put_in(word);
+    let wanted: Vec<&String> = words.iter().filter(is_written).collect();
     let mut found: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     for raw in text.split_whitespace() {
         let from = raw.as_ptr() as usize - text.as_ptr() as usize;
-        found.extend(word_of(raw, false).map(|word| (from..from + raw.len(), word.text)));
+        let words = signs::parts(raw).filter_map(|part| word_of(part, false));
+        found.extend(words.map(|word| (from..from + raw.len(), word.text)));
     }
     if wanted.is_empty() {
         return None;
@@ -272,6 +284,9 @@ pub(super) fn place_of(text: &str, words: &[String]) -> Option<std::ops::Range<u
 }
 
 fn word_of(raw: &str, in_code: bool) -> Option<Word> {
+    if signs::is_one(raw) {
+        return Some(sign(raw));
+    }
     let bare = raw.trim_start_matches(is_before).trim_end_matches(is_behind);
     let has_sense = bare.chars().any(|c| c.is_alphanumeric() || is_operator(c));
     if !has_sense {
@@ -385,7 +400,8 @@ impl Alone {
     /// back, or both sides have much of their own.
     fn doubt(&self, ours: &Claims, theirs: &Claims) -> Option<String> {
         for word in self.ours.iter().chain(&self.theirs).flatten() {
-            if vocabulary::is_negation(&word.text) || vocabulary::is_retraction(&word.text) {
+            let denies = vocabulary::is_negation(&word.text) || signs::denies(&word.text);
+            if denies || vocabulary::is_retraction(&word.text) {
                 return Some(format!("a sentence that only one has says `{}`", word.text));
             }
         }
@@ -448,14 +464,18 @@ fn has_number(word: &Word) -> bool {
 
 /// Whether the claim is another one where `old` stands on one side and `new` on the other.
 pub(super) fn flips(old: &[Word], new: &[Word]) -> bool {
-    let negations =
-        |side: &[Word]| side.iter().filter(|w| vocabulary::is_negation(&w.text)).count();
+    let denies = |w: &&Word| vocabulary::is_negation(&w.text) || signs::denies(&w.text);
+    let negations = |side: &[Word]| side.iter().filter(denies).count();
     if negations(old) != negations(new) {
         return true;
     }
     let one_sided = if old.is_empty() { new } else { old };
     if old.is_empty() || new.is_empty() {
-        let turns = |w: &Word| vocabulary::is_weak(&w.text) || vocabulary::is_retraction(&w.text);
+        let turns = |w: &Word| {
+            vocabulary::is_weak(&w.text)
+                || vocabulary::is_retraction(&w.text)
+                || signs::is_put_in(&w.text)
+        };
         return one_sided.iter().any(turns);
     }
     let (ours, theirs) = (measures(old), measures(new));

@@ -15,6 +15,7 @@ mod members;
 mod near;
 mod pieces_read;
 mod rank;
+mod signs;
 mod sketch;
 mod variants;
 mod vocabulary;

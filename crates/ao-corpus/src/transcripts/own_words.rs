@@ -39,14 +39,13 @@ const TAGS: [&str; 16] = [
 
 /// Turns that begin so are a program's.
 #[rustfmt::skip]
-const MACHINE: [&str; 25] = [
+const MACHINE: [&str; 24] = [
     "caveat: the messages below",
     "this session is being continued",
     "[request interrupted",
     "# agents.md instructions",
     "api error:",
     "base directory for this skill",
-    "stop hook feedback",
     "operation stopped by hook",
     "the user opened the file",
     "read the output file to retrieve",
@@ -66,9 +65,23 @@ const MACHINE: [&str; 25] = [
     "# review findings",
     "[system",
 ];
+/// So does what a hook printed: `PreToolUse:Bash hook …`.
+const HOOKS: [&str; 9] = [
+    "pretooluse",
+    "posttooluse",
+    "userpromptsubmit",
+    "sessionstart",
+    "sessionend",
+    "subagentstop",
+    "precompact",
+    "notification hook",
+    "stop hook",
+];
 /// What a program appends to a person's words begins with such a line.
 const APPENDED: [&str; 2] =
     ["--- content from referenced files ---", "[request interrupted by user"];
+/// As programs write it that put text into tags of their own.
+const ESCAPED: &str = "&lt;";
 /// Before a person's words stands what the editor shows; they begin behind the last of these lines.
 const EDITOR: (&str, &str) = ("# context from my ide setup:", "## my request for codex:");
 /// Lines that begin so come out of a program.
@@ -130,7 +143,9 @@ pub(super) fn typed(text: &str) -> Option<&str> {
 fn is_machines(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(60).collect();
     let start = start.to_lowercase().replace('\u{2019}', "'");
-    MACHINE.iter().any(|machine| start.starts_with(machine))
+    let first = start.lines().next().unwrap_or_default();
+    let is_hook = || HOOKS.iter().any(|hook| first.starts_with(hook)) && first.contains("hook");
+    MACHINE.iter().any(|machine| start.starts_with(machine)) || is_hook()
 }
 
 fn behind_editor(text: &str) -> &str {
@@ -153,12 +168,12 @@ fn behind_editor(text: &str) -> &str {
 /// `<br>`, unless it is closed or looks like a program's. The error is that too many are opened and never closed.
 fn tag(text: &str) -> Result<Option<usize>, ()> {
     let mut unclosed = BTreeSet::new();
-    for (at, _) in text.match_indices(['<', '\u{ff1c}']) {
+    for (at, sign) in text.match_indices(['<', '\u{ff1c}', '&']) {
         if ao_mutant::active("LOOP-24/what-follows-a-tag-is-typed") {
             break;
         }
-        let rest = &text[at..];
-        let rest = &rest[rest.chars().next().map_or(1, char::len_utf8)..];
+        let sign = if sign == "&" { ESCAPED } else { sign };
+        let Some(rest) = text[at..].strip_prefix(sign) else { continue };
         let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
         let before = &text[line..at];
         let is_in_ticks = before.matches('`').count() % 2 == 1;
@@ -234,6 +249,9 @@ mod tests {
             "<bash-stdout>a</bash-stdout>\nno, use tabs",
             "<bash-stdout>a</bash-stdout>\n<bash-stdout>\nno, use tabs</bash-stdout>",
             "\u{ff1c}x-y\u{ff1e}a\u{ff1c}/x-y\u{ff1e} no, use tabs",
+            "&lt;bash-stdout&gt;a&lt;/bash-stdout&gt;\nno, use tabs",
+            "PreToolUse:Bash hook additional context: no, use tabs",
+            "UserPromptSubmit hook success: no, use tabs",
             "# Context from my IDE setup:\n\n## Open tabs:\n- no, use tabs",
             "",
         ] {
@@ -241,7 +259,9 @@ mod tests {
         }
         let kept = own_words("no, use tabs\n<system-reminder>x</system-reminder>").unwrap();
         assert_eq!(kept, "no, use tabs");
-        assert_eq!(own_words("a < b and c > d").unwrap(), "a < b and c > d");
+        for own in ["a < b and c > d", "a && b & c", "the PreToolUse hook is wrong"] {
+            assert_eq!(own_words(own).unwrap(), own);
+        }
         // A name that nobody closes is looked for once, wherever it stands.
         assert_eq!(own_words("a<br>b<br><b1>c</b1>d<br>").unwrap(), "a<br>b<br>");
         assert_eq!(

@@ -133,7 +133,8 @@ fn weighed(
     vouches: &Vouches,
     committed: Option<&CommittedTexts>,
 ) -> (Trust, Vec<String>, bool) {
-    let is_pending = entry.kind == Kind::Pending;
+    // To be promoted made nothing more of the text that was filed.
+    let is_pending = matches!(entry.kind, Kind::Pending | Kind::Processed);
     let (mut trust, mut why) = said(&entry.document);
     let vouch = vouches.of(entry).filter(|_| is_pending || trust == Trust::User);
     if let Some(vouch) = vouch {
@@ -159,7 +160,7 @@ fn weighed(
     (trust, why, false)
 }
 
-/// What stands behind a pending text that nobody vouched for.
+/// What stands behind a text that nobody vouched for and that is or was pending.
 fn behind(entry: &Entry, committed: Option<&CommittedTexts>) -> (Trust, String) {
     let is_committed = committed
         .is_some_and(|texts| texts.files.get(&entry.path) == Some(&hash_of(&entry.document)));

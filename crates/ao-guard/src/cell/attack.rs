@@ -196,10 +196,10 @@ fn has_uncovered(policy: &Policy) -> bool {
         fs::read(path).is_ok_and(|bytes| !bytes.is_empty())
             || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
     };
-    policy
-        .covers
-        .iter()
-        .any(|cover| cover.found().take(SECRETS_TRIED).any(|path| can_be_read(&path)))
+    let toolchains = policy.toolchains.iter().flat_map(|chain| &chain.leaves);
+    let covers = policy.covers.iter().chain(toolchains.filter_map(|leaf| leaf.cover.as_ref()));
+    let mut first = covers.map(|cover| cover.found().take(SECRETS_TRIED));
+    first.any(|mut paths| paths.any(|path| can_be_read(&path)))
 }
 
 fn may_exceed(resource: Resource, bound: u64) -> bool {

@@ -23,8 +23,8 @@ use super::layer::Layer;
 use super::maps;
 use super::merge::{self, CopySource};
 use super::policy::{
-    CANARY_DIR, CELL_DIR, COPIES_DIR, COVERS_DIR, EMPTY_DIR, EMPTY_FILE, OPEN_DIR, OUTSIDE_DIR,
-    Policy, RUN, Spot,
+    CANARY_DIR, CELL_DIR, COPIES_DIR, COVERS_DIR, EMPTY_DIR, EMPTY_FILE, LeafCopy, OPEN_DIR,
+    OUTSIDE_DIR, Policy, RUN, Spot,
 };
 use super::rules::{DEVICES, PRIVATE};
 use super::sys::{self, Reach};
@@ -92,11 +92,11 @@ pub(super) fn build(policy: &Policy) -> Built<ProjectLayers> {
     let real = policy.copied.as_ref().filter(|_| !has_copy);
     let real = real.map(|copied| builder.hold(copied.tree.path())).transpose();
     let real = at(Layer::Overlay, real)?;
-    let leaves: Vec<(&Path, Option<File>)> = policy
+    let leaves: Vec<(&LeafCopy, Option<File>)> = policy
         .toolchains
         .iter()
         .flat_map(|chain| &chain.leaves)
-        .map(|leaf| (leaf.path(), merge::reach(leaf.path()).ok()))
+        .map(|leaf| (leaf, merge::reach(leaf.path.path()).ok()))
         .collect();
     let canary = at(Layer::Masks, builder.clone_of(&policy.scratch.path().join(CANARY_DIR)))?;
     at(Layer::Masks, builder.devices())?;
@@ -249,24 +249,30 @@ impl Builder {
     fn toolchains<'a>(
         &self,
         policy: &'a Policy,
-        leaves: &[(&'a Path, Option<File>)],
+        leaves: &[(&'a LeafCopy, Option<File>)],
         mounts: &mut Vec<(&'a Path, OwnedFd)>,
     ) -> io::Result<Vec<PathBuf>> {
         let mut own = Vec::new();
         if !policy.has(Layer::Masks) {
             return Ok(own);
         }
-        for (number, (path, leaf)) in leaves.iter().enumerate() {
+        for (number, (leaf, tree)) in leaves.iter().enumerate() {
+            let path = leaf.path.path();
+            // The numbers before are those of projects.
+            let top = leaf.cover.as_ref();
+            let top = top.map(|cover| merge::hiding(cover, policy.covers.len() + number));
+            let top = top.transpose()?;
             // One that cannot be copied, as it went or has a mount in it, is not there.
-            let copy = leaf.as_ref().and_then(|leaf| merge::thrown_away(leaf, number).ok());
+            let copy = tree.as_ref();
+            let copy = copy.and_then(|tree| merge::thrown_away(tree, top.as_deref(), number).ok());
             if let Some(copy) = copy {
                 mounts.push((path, copy));
-                own.push((*path).to_owned());
+                own.push(path.to_owned());
             }
         }
         for (number, chain) in policy.toolchains.iter().enumerate() {
             let path = chain.folder.path();
-            if chain.leaves.iter().all(|leaf| leaf.path() != path) {
+            if chain.leaves.iter().all(|leaf| leaf.path.path() != path) {
                 let folder = Path::new(COPIES_DIR).join(format!("folder-{number}"));
                 fs::create_dir(&folder)?;
                 mounts.push((path, self.clone_of(&folder)?));

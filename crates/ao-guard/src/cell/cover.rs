@@ -142,6 +142,29 @@ impl Cover {
         cover
     }
 
+    /// A folder that is seen without some paths beneath it, and without the usual secret names at its top,
+    /// whether they are there or not.
+    pub(super) fn without_paths(folder: &Path, private: &[PathBuf]) -> Self {
+        let mut cover = Self::empty(folder, false);
+        cover.enter(Path::new(""), &Exceptions::default());
+        for path in private {
+            let Ok(beneath) = path.strip_prefix(folder) else { continue };
+            let ways: Vec<&Path> = beneath.ancestors().skip(1).collect();
+            for way in ways.into_iter().rev() {
+                let is_known = cover.folders.iter().any(|one| one.path.path() == way);
+                let is_folder =
+                    || fs::symlink_metadata(folder.join(way)).is_ok_and(|found| found.is_dir());
+                if !is_known && is_folder() {
+                    cover.enter(way, &Exceptions::default());
+                }
+            }
+        }
+        for path in private {
+            cover.hide_late(path);
+        }
+        cover
+    }
+
     /// Takes in what another one hides at the top of the same tree.
     pub(super) fn take_in(&mut self, other: &Self) -> bool {
         let is_same = self.tree == other.tree;

@@ -66,7 +66,11 @@ pub(super) fn apart(tree: &File) -> io::Result<OwnedFd> {
 }
 
 /// A toolchain's folder as a copy that lives in memory.
-pub(super) fn thrown_away(leaf: &File, number_of: usize) -> io::Result<OwnedFd> {
+pub(super) fn thrown_away(
+    leaf: &File,
+    hiding: Option<&Path>,
+    number_of: usize,
+) -> io::Result<OwnedFd> {
     let own = Path::new(COPIES_DIR).join(number_of.to_string());
     let (upper, work) = (own.join(UPPER), own.join(WORK));
     fs::create_dir_all(&upper)?;
@@ -74,7 +78,7 @@ pub(super) fn thrown_away(leaf: &File, number_of: usize) -> io::Result<OwnedFd> 
     let mode = leaf.metadata()?.permissions().mode();
     fs::set_permissions(&upper, fs::Permissions::from_mode(mode | 0o700))?;
     merged(&[
-        ("lowerdir", number(leaf)),
+        ("lowerdir", layers(hiding, leaf)),
         ("upperdir", number(&reach(&upper)?)),
         ("workdir", number(&reach(&work)?)),
     ])

@@ -49,6 +49,9 @@ pub struct Toolchain {
     pub folder: PathBuf,
     /// Beneath the folder. No leaves: the folder is the leaf.
     pub leaves: Vec<PathBuf>,
+    /// Beneath the folder: files with logins that some program keeps there. They are hidden, whether
+    /// they are there or not.
+    pub private: Vec<PathBuf>,
 }
 
 /// What the engine knows of the machine, and a library must not ask for itself.

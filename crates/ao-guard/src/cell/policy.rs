@@ -40,8 +40,15 @@ pub(super) struct Copied {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ToolchainCopy {
     pub(super) folder: Spot,
-    /// By their whole paths.
-    pub(super) leaves: Vec<Spot>,
+    /// What is seen of it, each with what is hidden in it.
+    pub(super) leaves: Vec<LeafCopy>,
+}
+
+/// A folder of a toolchain, as a copy.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct LeafCopy {
+    pub(super) path: Spot,
+    pub(super) cover: Option<Cover>,
 }
 
 /// What stands outside to be attacked.

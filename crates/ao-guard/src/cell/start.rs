@@ -21,7 +21,7 @@ use super::layer::{Layer, Missing};
 use super::message::{self, Said};
 use super::order::{Begins, Cell, Toolchain};
 use super::planted::Watched;
-use super::policy::{Copied, Policy, Spot, Targets, ToolchainCopy};
+use super::policy::{Copied, LeafCopy, Policy, Spot, Targets, ToolchainCopy};
 use super::readable::ReadList;
 use super::report::{Refusal, Refused, Report};
 use super::rules::{ABI_MIN, ABI_SCOPES, PRIVATE};
@@ -227,8 +227,12 @@ impl Cell {
             Tier::A => ReadList::default(),
             _ => self.listed(&masks, &covers)?,
         };
+        let leaf = |one: &Toolchain, path: PathBuf| LeafCopy {
+            cover: one.cover_of(&path),
+            path: path.into(),
+        };
         let chain = |one: Toolchain| ToolchainCopy {
-            leaves: spots(one.seen().filter(|leaf| leaf.is_dir()).collect()),
+            leaves: one.seen().filter(|path| path.is_dir()).map(|path| leaf(&one, path)).collect(),
             folder: one.folder.into(),
         };
         let home_links = match self.begins {

@@ -31,6 +31,19 @@ impl Toolchain {
         let whole = self.leaves.is_empty().then(|| self.folder.clone());
         whole.into_iter().chain(self.leaves.iter().map(|leaf| self.folder.join(leaf)))
     }
+
+    /// What is hidden in a folder of it that is seen.
+    fn private_in<'a>(&'a self, leaf: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+        let all = self.private.iter().map(|path| self.folder.join(path));
+        all.filter(move |path| path.starts_with(leaf) && path != leaf)
+    }
+
+    /// In a folder that is seen as a whole also the usual names of secrets are hidden.
+    pub(super) fn cover_of(&self, leaf: &Path) -> Option<Cover> {
+        let private: Vec<PathBuf> = self.private_in(leaf).collect();
+        let is_whole = leaf == self.folder;
+        (is_whole || !private.is_empty()).then(|| Cover::without_paths(leaf, &private))
+    }
 }
 
 impl Cell {
@@ -204,8 +217,18 @@ impl Cell {
         let trees: Vec<PathBuf> = work.iter().map(|cover| cover.tree.path().to_owned()).collect();
         beside.extend(trees.iter().cloned());
         beside.extend(others.iter().flat_map(|cover| cover.found()));
+        let toolchains = &self.outside.toolchains;
+        let private =
+            toolchains.iter().flat_map(|one| one.private.iter().map(move |path| (one, path)));
+        beside.extend(private.clone().map(|(one, path)| one.folder.join(path)));
         let readable = readable::list(&system.collect::<Vec<_>>(), &beside)?;
         let mut listed = ReadList { readable, ..ReadList::default() };
+        // A folder with something hidden in it is listed entry by entry, and its names can be seen.
+        for (one, path) in private {
+            let ways = path.ancestors().skip(1).map(|way| one.folder.join(way));
+            let is_seen = |way: &PathBuf| one.seen().any(|leaf| way.starts_with(leaf));
+            listed.listable.extend(ways.filter(is_seen));
+        }
         let mut named: Vec<PathBuf> = self.outside.readable.iter().filter_map(real).collect();
         named.extend(self.outside.shown.iter().filter_map(real));
         named.extend(self.outside.toolchains.iter().flat_map(Toolchain::seen));
@@ -226,8 +249,10 @@ impl Cell {
             let left_out = LeftOut { hidden: &inner, secret: &secret, apart: &others };
             readable::files(tree, &left_out, &mut listed);
         }
-        listed.readable.sort();
-        listed.readable.dedup();
+        for paths in [&mut listed.readable, &mut listed.listable] {
+            paths.sort();
+            paths.dedup();
+        }
         Ok(listed)
     }
 }

@@ -25,11 +25,12 @@ const fn agent(
     KnownAgent { name, variables, programs }
 }
 
-pub const AGENTS: [KnownAgent; 19] = [
+pub const AGENTS: [KnownAgent; 23] = [
     agent(
         "Claude Code",
         &[
             "CLAUDECODE",
+            "CLAUDE_CODE",
             "CLAUDE_CODE_ENTRYPOINT",
             "CLAUDE_CODE_SESSION_ID",
             "CLAUDE_CODE_CHILD_SESSION",
@@ -50,7 +51,7 @@ pub const AGENTS: [KnownAgent; 19] = [
     agent("Gemini CLI", &["GEMINI_CLI"], &["gemini", "gemini-cli"]),
     agent("OpenCode", &["OPENCODE", "OPENCODE_CLIENT"], &["opencode"]),
     agent("Cursor", &["CURSOR_AGENT", "CURSOR_CONVERSATION_ID"], &["cursor-agent"]),
-    agent("Copilot CLI", &["COPILOT_CLI"], &["copilot"]),
+    agent("Copilot", &["COPILOT_CLI", "COPILOT_AGENT"], &["copilot"]),
     agent("Amp", &["AMP_CURRENT_THREAD_ID"], &["amp"]),
     agent("Goose", &["GOOSE_TERMINAL"], &["goose"]),
     agent("Cline", &["CLINE_ACTIVE"], &["cline"]),
@@ -58,6 +59,10 @@ pub const AGENTS: [KnownAgent; 19] = [
     agent("Augment", &["AUGMENT_AGENT"], &["auggie"]),
     agent("Antigravity", &["ANTIGRAVITY_AGENT"], &[]),
     agent("Qwen Code", &["QWEN_CODE"], &["qwen", "qwen-code"]),
+    agent("Pi", &["PI_CODING_AGENT"], &["pi"]),
+    agent("Junie", &["JUNIE_DATA", "JUNIE_SHIM_PATH"], &["junie"]),
+    agent("Trae", &["TRAE_AI_SHELL_ID"], &["trae-cli"]),
+    agent("Roo Code", &["ROO_ACTIVE"], &[]),
     agent("Aider", &[], &["aider"]),
     agent("Droid", &[], &["droid"]),
     agent("Kiro CLI", &[], &["kiro-cli", "kiro-cli-chat"]),

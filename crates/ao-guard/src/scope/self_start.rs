@@ -95,27 +95,57 @@ impl SelfStartKind {
                 "**/.husky",
                 "**/.githooks",
                 "**/hooks/{pre-commit,commit-msg,post-commit,pre-push,post-checkout,post-merge,pre-rebase,prepare-commit-msg,post-rewrite,pre-receive,post-receive,update,fsmonitor-watchman}",
-                "**/{.pre-commit-config.yaml,lefthook.yml}",
+                "**/.pre-commit-config.yaml",
+                "**/{lefthook,.lefthook}.{yml,yaml,toml,json}",
             ],
             Self::GitFilter => &["**/.gitattributes"],
             Self::GitSubmodule => &["**/.gitmodules"],
-            Self::FolderEnvironment => &["**/.{envrc,mise.toml,autoenv,in}"],
+            Self::FolderEnvironment => &[
+                "**/.{envrc,autoenv,in}",
+                "**/{mise,.mise}{,.local}.toml",
+                "**/.mise/config.toml",
+                // A prompt asks these as it asks git.
+                "**/.hg/hgrc",
+                "**/.jj/repo/config.toml",
+            ],
             Self::EditorTask => &[
                 "**/.vscode/{tasks,settings,launch}.json",
                 "**/.idea/{runConfigurations,workspace.xml}",
                 "**/.zed/{tasks,settings}.json",
                 "**/.{exrc,nvimrc,nvim.lua,vimrc,dir-locals.el}",
+                "**/*.code-workspace",
+                "**/.vs/{tasks,launch}.vs.json",
+                "**/{eslint,prettier}.config.{js,mjs,cjs,ts}",
+                "**/.{eslint,prettier}rc.{js,mjs,cjs}",
             ],
             Self::DevContainer => &["**/.devcontainer", "**/.devcontainer.json"],
-            Self::AgentSettings => &["**/.{claude,codex,cursor,gemini,opencode}", "**/.mcp.json"],
-            Self::AgentInstructions => &["**/{AGENTS,CLAUDE,GEMINI}{,.local}.md"],
+            Self::AgentSettings => &[
+                "**/.{claude,codex,cursor,gemini,opencode,windsurf,kiro}",
+                "**/{.mcp.json,opencode.json,opencode.jsonc}",
+            ],
+            Self::AgentInstructions => &[
+                "**/{AGENTS,CLAUDE,GEMINI}{,.local}.md",
+                "**/.{cursorrules,windsurfrules,clinerules,goosehints}",
+                "**/.github/copilot-instructions.md",
+            ],
             Self::PackageScript => &["**/package.json", "**/.pnpmfile.{cjs,mjs}", "**/.yarnrc.yml"],
             Self::ShellStartup => {
                 &["**/.{bashrc,bash_profile,bash_login,profile,zshrc,zshenv,zprofile,inputrc}"]
             }
-            Self::TestSetup => &["**/{conftest,sitecustomize,usercustomize}.py"],
-            Self::BuildSettings => &["**/.cargo/config{,.toml}", "**/build.rs"],
-            Self::Workflow => &["**/.github/workflows"],
+            Self::TestSetup => &["**/{conftest,sitecustomize,usercustomize}.py", "**/*.pth"],
+            Self::BuildSettings => &[
+                "**/.cargo/config{,.toml}",
+                "**/build.rs",
+                "**/.mvn",
+                "**/.{bazelrc,npmrc,yarnrc}",
+            ],
+            Self::Workflow => &[
+                "**/.{github,gitea,forgejo}/{workflows,actions}",
+                "**/.{gitlab-ci,travis,drone,woodpecker}.yml",
+                "**/.{circleci,buildkite,woodpecker}",
+                "**/{azure,bitbucket}-pipelines.yml",
+                "**/Jenkinsfile",
+            ],
         }
     }
 

@@ -299,6 +299,16 @@ fn to_stand_in_a_place_of_secrets_does_not_show_it() {
             let output = command.current_dir(elsewhere.join(folder)).output().unwrap();
             assert!(output.status.success() && output.stdout.is_empty(), "{folder}: {output:?}");
         }
+        // A copy of it is read, too.
+        for folder in [".ssh", ".ssh/sub", ".config", ".config/gh"] {
+            let mut command =
+                cells.command(&["guard", "run", "--cow", ".", "--", "cat", "id", "hosts.yml"]);
+            command.env("HOME", beside.path("home")).current_dir(beside.path("home").join(folder));
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{folder}: {output:?}");
+            assert!(said.contains("--cow refused") && output.stdout.is_empty(), "{said}");
+        }
         for refused in [".ssh", ".ssh/id", ".config", "", ".."] {
             let path = beside.path("home").join(refused);
             let mut command =
@@ -457,5 +467,173 @@ fn cargo_of_rustup_works_with_no_grant() {
         let output = cells.command(&arguments).env("HOME", &home).env("PATH", &path).output();
         let ran = crate::repo::Ran::of(output.unwrap()).expect(0);
         assert!(ran.stdout.contains(says), "{ran}");
+    }
+}
+
+/// What programs and people keep in the folder of a toolchain, although it is a login.
+const IN_TOOLCHAINS: [&str; 28] = [
+    ".nvm/.npmrc",
+    ".nvm/versions/node/v20.1.0/etc/npmrc",
+    ".fnm/node-versions/v20.1.0/installation/etc/npmrc",
+    ".volta/tools/image/node/20.1.0/etc/npmrc",
+    ".asdf/installs/nodejs/20.1.0/etc/npmrc",
+    ".asdf/installs/python/3.12.1/pip.conf",
+    ".local/share/mise/installs/node/20.1.0/etc/npmrc",
+    ".local/share/pnpm/auth.ini",
+    ".local/share/pypoetry/auth.toml",
+    ".pyenv/.env",
+    ".pyenv/versions/3.12.1/pip.conf",
+    ".pyenv/versions/3.12.1/etc/jupyter/jupyter_server_config.json",
+    ".rbenv/versions/3.3.0/etc/gemrc",
+    ".virtualenvs/app/bin/postactivate",
+    ".virtualenvs/app/pip.conf",
+    ".virtualenvs/postactivate",
+    "miniconda3/.condarc",
+    "miniconda3/envs/app/conda-meta/state",
+    "miniconda3/envs/app/etc/conda/activate.d/env_vars.sh",
+    ".conda/envs/app/conda-meta/state",
+    ".cache/pre-commit/repo1/.git/config",
+    ".cargo/git/db/some-1/FETCH_HEAD",
+    ".linuxbrew/etc/npmrc",
+    ".oh-my-zsh/custom/own.zsh",
+    "R/.Renviron",
+    "R/analysis/.env",
+    "sdk/some-cloud/key.json",
+    ".cache/bazel/_bazel_me/1234/execroot/.env",
+];
+/// What lies beside these, and is needed.
+const BESIDE_THEM: [&str; 12] = [
+    ".nvm/versions/node/v20.1.0/bin/node",
+    ".nvm/nvm.sh",
+    ".asdf/installs/nodejs/20.1.0/lib/x.js",
+    ".pyenv/versions/3.12.1/lib/os.py",
+    ".virtualenvs/app/bin/python",
+    ".virtualenvs/app/pyvenv.cfg",
+    "miniconda3/envs/app/conda-meta/history",
+    "miniconda3/envs/app/etc/conda/activate.d/gcc.sh",
+    ".cache/pre-commit/repo1/py_env/bin/tool",
+    ".cargo/git/db/some-1/HEAD",
+    "R/x86_64-pc-linux-gnu-library/4.3/x/DESCRIPTION",
+    "sdk/go1.22.1/bin/go",
+];
+
+#[test]
+fn logins_in_the_folder_of_a_toolchain_are_not_read() {
+    for cells in everywhere() {
+        let beside = FolderBeside::of(&cells);
+        let home = beside.path("home");
+        // A second time each comes while the cell runs.
+        for is_late in [false, true] {
+            for name in BESIDE_THEM {
+                beside.write(&format!("home/{name}"), LEAF);
+            }
+            let put = || {
+                for name in IN_TOOLCHAINS {
+                    beside.write(&format!("home/{name}"), MARK);
+                }
+            };
+            for name in IN_TOOLCHAINS {
+                fs::create_dir_all(home.join(name).parent().unwrap()).unwrap();
+                let _ = fs::remove_file(home.join(name));
+            }
+            if !is_late {
+                put();
+            }
+            give_to(&cells, beside.dir.path());
+            let list = |names: &[&str]| {
+                let all = names.iter().map(|name| home.join(name).display().to_string());
+                all.collect::<Vec<_>>().join(" ")
+            };
+            let script = format!(
+                "cat {secret} 2>/dev/null; grep -rs {MARK} {home}
+                for f in {needed}; do test \"$(cat $f)\" = {LEAF} || echo without $f; done",
+                secret = list(&IN_TOOLCHAINS),
+                needed = list(&BESIDE_THEM),
+                home = home.display(),
+            );
+            let answer = meanwhile(
+                &cells,
+                &beside,
+                &[],
+                || {
+                    if is_late {
+                        put()
+                    }
+                },
+                &script,
+            );
+            assert_eq!(text(&answer), "", "late: {is_late}: {answer}");
+            let _ = fs::remove_file(beside.path("sync/ready"));
+            let _ = fs::remove_file(beside.path("sync/go"));
+        }
+    }
+}
+
+/// A configuration that programs need is shown, unless somebody has put a login into it.
+#[test]
+fn a_configuration_with_a_login_in_it_is_not_read() {
+    let cells = Cells::within(&folders()[0], User::Ordinary);
+    let beside = FolderBeside::of(&cells);
+    let cells = cells.variable("HOME", beside.path("home").to_str().unwrap());
+    let plain =
+        "[user]\n\tname = Somebody\n\tsigningkey = 0123456789ABCDEF0123456789ABCDEF01234567\n";
+    for (added, is_shown) in [
+        ("[credential]\n\thelper = store\n", true),
+        ("[sendemail]\n\tsmtpPass = must-not-be-seen\n", false),
+        ("[github]\n\toauth = must-not-be-seen\n", false),
+        ("[some]\n\tid = ghp_0123456789mustnotbeseen0123456789\n", false),
+        ("[http]\n\textraHeader = \"Cookie: must-not-be-seen\"\n", false),
+    ] {
+        beside.write("home/.gitconfig", &format!("{plain}{added}"));
+        give_to(&cells, beside.dir.path());
+        let script =
+            format!("cat {}/.gitconfig $HOME/.gitconfig; true", beside.path("home").display());
+        let answer = cells.sh(&[], &script).expect(0).json();
+        assert!(!text(&answer).contains(MARK), "{added}: {answer}");
+        assert_eq!(text(&answer).contains("Somebody"), is_shown, "{added}: {answer}");
+    }
+}
+
+/// The commits of a linked worktree lie with another checkout, in a home that is hidden. A file that only
+/// says so shows nothing.
+#[test]
+fn a_linked_worktree_has_its_commits() {
+    for cells in everywhere() {
+        let beside = FolderBeside::of(&cells);
+        let home = beside.path("home");
+        for name in ["main/a", "main/.env", "other/plain", "forged/a"] {
+            beside.write(&format!("home/code/{name}"), MARK);
+        }
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.current_dir(home.join("code/main")).env("HOME", &home).args(arguments);
+            command.env("GIT_CONFIG_GLOBAL", "/dev/null");
+            assert!(command.output().unwrap().status.success(), "{arguments:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "a"]);
+        git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "the first"]);
+        git(&["worktree", "add", "-q", "../side"]);
+        beside.write("home/code/forged/.git", "gitdir: ../main/.git/worktrees/side\n");
+        give_to(&cells, beside.dir.path());
+        let run = |folder: &str, options: &[&str], script: &str| {
+            let mut arguments = vec!["-q", "guard", "run"];
+            arguments.extend(options);
+            arguments.extend(["--", "/bin/sh", "-c", script]);
+            let mut command = cells.command(&arguments);
+            command.env("HOME", &home).current_dir(home.join("code").join(folder));
+            crate::repo::Ran::of(command.output().unwrap())
+        };
+        let script = "git log --format=%s; git diff --stat HEAD; echo x > ../main/.git/x; cat ../main/a ../main/.env ../other/plain";
+        for options in [&[][..], &["--cow", "."]] {
+            let ran = run("side", options, script);
+            if ran.code == 6 && !options.is_empty() {
+                continue; // There is none in tier B.
+            }
+            assert_eq!(ran.stdout, "the first\n", "{ran}");
+            assert!(!home.join("code/main/.git/x").exists(), "{ran}");
+        }
+        let ran = run("forged", &[], "git log --format=%s; ls ../main/.git");
+        assert_eq!(ran.stdout, "", "{ran}");
     }
 }

@@ -10,7 +10,7 @@ use crate::cell_places::folders;
 type Work = (&'static str, &'static str, &'static str, &'static str);
 
 /// In a copy of the work tree.
-const WORK: [Work; 28] = [
+const WORK: [Work; 31] = [
     ("git log", "git", "git log --oneline | wc -l", "1"),
     (
         "git status and diff",
@@ -57,6 +57,19 @@ const WORK: [Work; 28] = [
         "printf 'all: out.txt\\nout.txt: a.txt\\n\\tcp a.txt out.txt\\n' > Makefile; make -s -j4; cat out.txt",
         "one",
     ),
+    (
+        "cmake",
+        "cmake",
+        "printf 'cmake_minimum_required(VERSION 3.10)\nproject(x C)\nadd_executable(x m.c)\n' > CMakeLists.txt; printf '#include <stdio.h>\nint main(){puts(\"built\");}' > m.c; cmake -S . -B b > /dev/null && cmake --build b > /dev/null && b/x",
+        "built",
+    ),
+    (
+        "sqlite3",
+        "sqlite3",
+        "sqlite3 d.db 'create table t(a); insert into t values(7); select a from t'",
+        "7",
+    ),
+    ("rg", "rg", "rg -o one", "a.txt:one"),
     (
         "a C compiler",
         "cc",
@@ -123,9 +136,9 @@ const WORK: [Work; 28] = [
         "node",
     ),
     (
-        "npm install and test",
+        "npm install, ci and test",
         "npm",
-        "mkdir -p package && printf '{\"name\":\"dep\",\"version\":\"1.0.0\"}' > package/package.json && echo 'module.exports=42' > package/index.js && tar czf dep.tgz package && echo 'console.log(require(\"dep\"))' > t.js && printf '{\"name\":\"a\",\"version\":\"1.0.0\",\"scripts\":{\"test\":\"node t.js\"}}' > package.json && npm install --offline --no-audit --no-fund --loglevel=error ./dep.tgz && npm test --silent",
+        "mkdir -p package && printf '{\"name\":\"dep\",\"version\":\"1.0.0\"}' > package/package.json && echo 'module.exports=42' > package/index.js && tar czf dep.tgz package && echo 'console.log(require(\"dep\"))' > t.js && printf '{\"name\":\"a\",\"version\":\"1.0.0\",\"scripts\":{\"test\":\"node t.js\"}}' > package.json && npm install --offline --no-audit --no-fund --loglevel=error ./dep.tgz && rm -rf node_modules && npm ci --offline --no-audit --no-fund --loglevel=error && npm test --silent",
         "42",
     ),
     (

@@ -204,3 +204,38 @@ echo '* filter=x' > .gitattributes; echo '* text' > plain/.gitattributes; echo x
         }
     }
 }
+
+/// Other repositories than those of git are asked by a prompt, too, and editors, agents, hosts and builds have
+/// files of many names.
+#[test]
+fn files_of_many_programs_that_run_by_themselves_are_named() {
+    const KINDS: [(&str, &str); 16] = [
+        (".circleci/config.yml", "workflow"),
+        (".cursorrules", "agent-instructions"),
+        (".eslintrc.js", "editor-task"),
+        (".github/copilot-instructions.md", "agent-instructions"),
+        (".gitlab-ci.yml", "workflow"),
+        (".hg/hgrc", "folder-environment"),
+        (".jj/repo/config.toml", "folder-environment"),
+        (".lefthook.yml", "git-hook"),
+        (".mvn/jvm.config", "build-settings"),
+        (".npmrc", "build-settings"),
+        ("Jenkinsfile", "workflow"),
+        ("app.code-workspace", "editor-task"),
+        ("eslint.config.mjs", "editor-task"),
+        ("lib/python3.12/site-packages/x.pth", "test-setup"),
+        ("mise.toml", "folder-environment"),
+        ("opencode.json", "agent-settings"),
+    ];
+    let cells = Cells::new(User::Ordinary);
+    let write = |(path, _): (&str, &str)| format!("mkdir -p $(dirname {path}); echo x > {path}\n");
+    let script = format!("cd out\n{}echo x > plain.js", KINDS.map(write).concat());
+    let answer = cells.sh(&["--rw", "out"], &script).expect(0).json();
+    let named = answer["runs_by_itself"].as_array().unwrap().iter().map(|one| {
+        let path = one["path"].as_str().unwrap().rsplit("/out/").next().unwrap();
+        (path, one["kind"].as_str().unwrap())
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort_unstable();
+    assert_eq!(named, KINDS, "{answer}");
+}

@@ -254,3 +254,61 @@ fn what_was_ruled_about_is_not_merged_away_either() {
     repo.rule(&[&card, "--withdraw"]).expect(0);
     assert_eq!(repo.cards().len(), 1);
 }
+
+/// A sign says as much as a word: a cross denies, an arrow and a comparison have two directions, a box is ticked or
+/// not, and a question claims nothing.
+// proves: LOOP-25
+#[test]
+fn a_sign_that_says_the_opposite_is_no_copy() {
+    let pairs = [
+        ("\u{2705} Enable keepalive on the relay.", "\u{274c} Enable keepalive on the relay."),
+        (
+            "\u{2705}Enable keepalive on the relay.",
+            "\u{274c}\u{fe0f}Enable keepalive on the relay.",
+        ),
+        ("Enable keepalive on the relay.", "\u{1f6ab} Enable keepalive on the relay."),
+        ("Keepalive on the relay: \u{1f44d}", "Keepalive on the relay: \u{1f44e}"),
+        ("\u{2713} Enable keepalive on the relay.", "\u{2717} Enable keepalive on the relay."),
+        ("- [x] Enable keepalive on the relay.", "- [ ] Enable keepalive on the relay."),
+        (
+            "The queue depth goes \u{2191} after the deploy.",
+            "The queue depth goes \u{2193} after the deploy.",
+        ),
+        (
+            "Copy from relay \u{2192} broker on deploy.",
+            "Copy from relay \u{2190} broker on deploy.",
+        ),
+        ("Keep the relay depth \u{2264} ten.", "Keep the relay depth \u{2265} ten."),
+        ("The relay mode = fast.", "The relay mode \u{2260} fast."),
+        ("Enable keepalive on the relay.", "Enable keepalive on the relay?"),
+        (
+            "| part | keepalive |\n|---|---|\n| relay | \u{2705} |",
+            "| part | keepalive |\n|---|---|\n| relay | \u{274c} |",
+        ),
+    ];
+    for (one, other) in pairs {
+        assert_eq!(left_of(one, other), 2, "{one} | {other}");
+    }
+    // What only adorns a text makes no other one of it.
+    for (one, other) in [
+        ("Enable keepalive on the relay.", "\u{2022} Enable keepalive on the relay."),
+        ("Enable keepalive \u{2014} on the relay.", "Enable keepalive on the relay."),
+        ("Is keepalive enabled?", "Is keepalive enabled?"),
+    ] {
+        assert_eq!(left_of(one, other), 1, "{one} | {other}");
+    }
+}
+
+/// How many of two entries are left after a consolidation that differ in a sentence.
+fn left_of(one: &str, other: &str) -> usize {
+    let repo = empty();
+    let paths = [("learnings/aa.md", one), ("learnings/bb.md", other)];
+    for (path, sentence) in paths {
+        let text = format!(
+            "---\ndate: 2026-03-01\n---\n# Learning: relay\n\nThe relay connects to the broker over a persistent channel and retries with exponential backoff whenever the handshake fails, logging each attempt to the audit ledger.\n\nThe checkpoint writer flushes staged records before the compactor runs, so that a crashed worker never leaves a partial segment behind in the archive folder.\n\nOperators watch the panel named relay health and page the engineer on call when the queue depth stays above the threshold for several minutes.\n\n{sentence}\n"
+        );
+        repo.write(path, &text);
+    }
+    repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0);
+    paths.iter().filter(|(path, _)| repo.exists(path)).count()
+}

@@ -141,6 +141,12 @@ fn no_agent_decides_whatever_the_command_and_whoever_made_it() {
         ("OPENCODE", "1"),
         ("CURSOR_AGENT", "1"),
         ("COPILOT_CLI", "1"),
+        ("CLAUDE_CODE", "1"),
+        ("COPILOT_AGENT", "1"),
+        ("PI_CODING_AGENT", "true"),
+        ("JUNIE_SHIM_PATH", "/x"),
+        ("TRAE_AI_SHELL_ID", "7"),
+        ("ROO_ACTIVE", "true"),
         ("AGENT", "amp"),
         ("AI_AGENT", "some-agent@1.2"),
     ];

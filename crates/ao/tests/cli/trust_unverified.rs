@@ -442,3 +442,17 @@ fn a_side_of_a_dispute_has_its_mark_in_a_brief() {
     assert!(loose.contains("90 seconds") && loose.contains("trust: unverified"), "{card}");
     assert!(!own.contains("trust:"), "{card}");
 }
+
+/// The name of a pending file still leads somewhere after its promotion: to what was filed, behind which there is as
+/// little as before.
+// proves: GRD-07
+#[test]
+fn what_was_promoted_is_trusted_no_more_where_it_is_filed() {
+    let night = Night::with(3);
+    night.pending(10);
+    let learning = promoted(&spend(&night, &[]), PATH);
+    let filed = PATH.replace("/pending/", "/processed/");
+    for path in ["2026-02-01-pending-10", &filed, &learning] {
+        assert_eq!(trust(&night.repo, path)["trust"], "unverified", "{path}");
+    }
+}

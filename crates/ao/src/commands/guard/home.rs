@@ -26,6 +26,40 @@ const CONFIGURATION: [&str; 13] = [
     ".tmux.conf",
     ".config/starship.toml",
 ];
+/// A line with one of these may have a login in it.
+const SAYS: [&str; 10] = [
+    "token",
+    "passw",
+    "sshpass",
+    "secret",
+    "_auth",
+    "apikey",
+    "api_key",
+    "authorization",
+    "cookie:",
+    "--user ",
+];
+/// Names of settings that are logins.
+const KEYS: [&str; 6] = ["pass", "pat", "oauth", "cookie", "auth", "credentials"];
+const KEY_ENDINGS: [&str; 3] = ["pass", "apikey", "privatekey"];
+/// How keys of some makers begin.
+const MAKERS: [&str; 12] = [
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "rk_",
+    "xox",
+    "npm_",
+    "hf_",
+    "pypi-",
+];
+/// The shortest word that is taken for a key, and the fewest digits of one.
+const KEY_LETTERS_MIN: usize = 20;
+const KEY_DIGITS_MIN: usize = 3;
 const CONFIGURATION_BYTES_MAX: u64 = 256 * 1024;
 /// Of the machine: nobody's work.
 const SYSTEM: [&str; 20] = [
@@ -106,15 +140,42 @@ pub(super) fn is_of_the_machine(folder: &Path) -> bool {
 /// Whether no line of a file looks as if it had a key in it.
 fn is_clean(file: &Path) -> bool {
     let Some(bytes) = read(file) else { return false };
-    let text = String::from_utf8_lossy(&bytes).to_lowercase();
+    let text = String::from_utf8_lossy(&bytes);
     let has_login = |line: &str| {
         line.split("://").skip(1).any(|rest| {
             let host = rest.split(['/', '"', '\'', ' ']).next().unwrap_or_default();
             host.contains('@')
         })
     };
-    let says = ["token", "passw", "secret", "_auth", "apikey", "api_key", "authorization"];
-    !text.lines().any(|line| has_login(line) || says.iter().any(|word| line.contains(word)))
+    let says = |line: &str| SAYS.iter().any(|word| line.contains(word));
+    let is_login = |line: &str| has_login(line) || says(line) || is_key(line);
+    // Letters of both cases are looked at before they are made small.
+    !text.to_lowercase().lines().any(is_login) && !text.lines().any(has_random_word)
+}
+
+/// Whether a line sets something that is called like a login: `smtpPass = …`, `oauth = …`.
+fn is_key(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(['=', ':']) else { return false };
+    let name = name.trim().trim_matches(['"', '\'']);
+    let name = name.rsplit([' ', '.', '_', '-']).next().unwrap_or_default();
+    let is_named = KEYS.contains(&name) || KEY_ENDINGS.iter().any(|end| name.ends_with(end));
+    is_named && !value.trim().is_empty()
+}
+
+/// Whether a word of a line looks like a key: long, and of small and capital letters and digits, or with
+/// the beginning that a maker gives to its own. What signs commits is named by something like it.
+fn has_random_word(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    if lower.contains("signingkey") || lower.contains("ssh-") {
+        return false;
+    }
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    line.split(|c| !is_part(c)).filter(|word| word.len() >= KEY_LETTERS_MIN).any(|word| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
+        let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+        digits >= KEY_DIGITS_MIN && is_mixed || MAKERS.iter().any(|start| word.starts_with(start))
+    })
 }
 
 /// A regular file of no more than the bound. It lies in a home, where nobody else can put a pipe.
@@ -168,6 +229,20 @@ mod tests {
             ("[url \"https://me:x@github.com/\"]\n\tinsteadOf = gh:\n", false),
             ("[http]\n\textraHeader = Authorization: Basic x\n", false),
             ("token = \"x\"\n", false),
+            ("[sendemail]\n\tsmtpPass = hunter2\n", false),
+            ("[github]\n\toauth = x\n", false),
+            ("[a]\n\tb = ghp_0123456789abcdefghij\n", false),
+            ("let g:k = \"sk-proj-abcdefghijklmnopqrst\"\n", false),
+            ("let g:k = 'aB3dE5gH7jK9mN1pQ3sT'\n", false),
+            ("[core]\n\tsshCommand = sshpass -p x ssh\n", false),
+            (
+                "[http]\n\tcookiefile = ~/.gitcookies\n[credential]\n\thelper = pass-git-helper\n",
+                true,
+            ),
+            ("[user]\n\tsigningkey = 0123456789ABCDEF0123456789abcdef01234567\n", true),
+            ("[user]\n\tsigningkey = ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIabc\n", true),
+            ("[alias]\n\tlg = log --graph --pretty=format:'%h %s'\n", true),
+            ("[init]\n\tdefaultBranch = main\n[push]\n\tautoSetupRemote = true\n", true),
         ] {
             std::fs::write(&file, text).unwrap();
             assert_eq!(is_clean(&file), clean, "{text}");

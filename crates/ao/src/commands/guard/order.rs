@@ -282,6 +282,13 @@ fn tree_to_copy(directory: &Path, tree: &Path) -> Result<PathBuf, Failure> {
     if homes.is_above(&real) && !homes.may_work_in(&real, &real, is_repository(&real)) {
         return Err(bad(&"it is your home, or above it"));
     }
+    // A copy is read. Standing in a place of keys, as with `--cow .`, does not show it.
+    if !homes.is_above(&real)
+        && let Some(place) = homes.secret_place(&real)
+    {
+        let place = ao_tree::shown(&place.to_string_lossy());
+        return Err(bad(&format!("{place} is a place of keys or histories")));
+    }
     let is_system = ["/proc", "/sys", "/dev", "/run"].iter().any(|system| real.starts_with(system));
     if real == Path::new("/") || is_system {
         return Err(bad(&"it belongs to the system"));

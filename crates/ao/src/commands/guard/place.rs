@@ -315,6 +315,9 @@ const OF_THE_ENGINE: [&str; 2] = [STATE, "ao"];
 const HELD: [&str; 7] = ["learnings", "findings", "patterns", "knowledge", "rpi", STATE, "ao"];
 const RUNTIME_FOLDERS: [&str; 2] = ["/var/run", "/var/tmp"];
 
+/// A longer file is no pointer of git.
+const POINTER_BYTES_MAX: u64 = 8192;
+
 /// There in every cell of tier A.
 const INSIDE: &str = "/run/ao-cell";
 /// Where nobody says where programs are. An empty `PATH` would mean the current directory.
@@ -433,6 +436,10 @@ pub(super) fn outside(work: &CellWork, path: &OsStr) -> (Outside, Vec<(OsString,
     let toolchains = toolchains::find(&homes, variable);
     let mut links = toolchains.links;
     let mut shown = work.read.clone();
+    let stores = projects.iter().filter_map(|tree| git_store(tree));
+    shown.extend(
+        stores.filter(|store| !homes.is_above(store) && homes.secret_place(store).is_none()),
+    );
     for (name, file) in homes.configuration() {
         let is_there = links.iter().any(|(link, _)| name.starts_with(link));
         links.extend((!is_there).then(|| (name, file.clone())));
@@ -458,6 +465,26 @@ pub(super) fn outside(work: &CellWork, path: &OsStr) -> (Outside, Vec<(OsString,
     };
     let told = toolchains.variables.into_iter();
     (outside, told.map(|(name, path)| (name.into(), path.into())).collect())
+}
+
+/// Where git keeps the commits of a linked worktree (`git worktree add`): with another checkout, which knows
+/// of this one. A `.git` that only claims so leads nowhere.
+fn git_store(tree: &Path) -> Option<PathBuf> {
+    let line = |path: &Path| {
+        let found = std::fs::symlink_metadata(path).ok()?;
+        if !found.is_file() || found.len() > POINTER_BYTES_MAX {
+            return None;
+        }
+        Some(std::fs::read_to_string(path).ok()?.trim_end_matches(['\n', '\r']).to_owned())
+    };
+    let own = line(&tree.join(".git"))?;
+    let own = tree.join(own.strip_prefix("gitdir: ")?).canonicalize().ok()?;
+    let store = own.join(line(&own.join("commondir"))?).canonicalize().ok()?;
+    let back = own.join(line(&own.join("gitdir"))?).canonicalize().ok()?;
+    let is_known = back == tree.canonicalize().ok()?.join(".git");
+    let is_beneath = own.parent() == Some(&store.join("worktrees"));
+    let is_store = ["HEAD", "objects", "refs"].iter().all(|name| store.join(name).exists());
+    (is_known && is_beneath && is_store).then_some(store)
 }
 
 /// The folders around a path that are repositories.

@@ -3,12 +3,19 @@
 //! A row names folders in which no program that we know of keeps a key, a token or a history. Where
 //! such a file lies beside them, the row has leaves, and only these are seen.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ao_guard::cell::Toolchain;
 
 use super::home::Homes;
+
+/// Versions of a language, or environments, that a pattern stands for.
+const MATCHES_MAX: usize = 500;
+
+/// At the top of a folder that is seen as a whole. In tier A these and some more are hidden in any case.
+const USUAL: [&str; 4] = [".env", ".npmrc", ".netrc", ".git-credentials"];
 
 /// One toolchain or cache.
 #[derive(Debug, Clone, Copy)]
@@ -20,12 +27,14 @@ struct ToolchainRow {
     variable: Option<&'static str>,
     /// Another variable that says where it is, and a path beneath.
     otherwise: Option<(&'static str, &'static str)>,
-    /// What is seen in the folder; all of it where there are none.
+    /// What is seen in the folder; all of it where there are none. `*` stands for any letters of one name.
     leaves: &'static [&'static str],
+    /// Files and folders in it where programs or people keep logins: hidden, also when they come later.
+    private: &'static [&'static str],
 }
 
 const fn row(usual: &'static str) -> ToolchainRow {
-    ToolchainRow { usual, variable: None, otherwise: None, leaves: &[] }
+    ToolchainRow { usual, variable: None, otherwise: None, leaves: &[], private: &[] }
 }
 
 impl ToolchainRow {
@@ -40,28 +49,57 @@ impl ToolchainRow {
     const fn only(self, leaves: &'static [&'static str]) -> Self {
         Self { leaves, ..self }
     }
+
+    const fn without(self, private: &'static [&'static str]) -> Self {
+        Self { private, ..self }
+    }
 }
+
+/// Channels with tokens in their addresses, and the variables of an environment.
+const CONDA: &[&str] = &[
+    ".condarc",
+    "condarc",
+    "condarc.d",
+    "pip.conf",
+    "conda-meta/state",
+    "etc/conda/activate.d/env_vars.sh",
+    "envs/*/.condarc",
+    "envs/*/pip.conf",
+    "envs/*/conda-meta/state",
+    "envs/*/etc/conda/activate.d/env_vars.sh",
+];
+/// What a package manager keeps beside the version of a language that it came with.
+const INSTALLS: &[&str] = &["installs/*/*/etc", "installs/*/*/pip.conf"];
 
 const ROWS: &[ToolchainRow] = &[
     // Rust.
     row(".rustup").named_by("RUSTUP_HOME"),
-    row(".cargo").named_by("CARGO_HOME").only(&["bin", "registry", "git"]),
+    row(".cargo")
+        .named_by("CARGO_HOME")
+        .only(&["bin", "registry", "git"])
+        .without(&["git/db/*/FETCH_HEAD"]),
     row(".cache/sccache").named_by("SCCACHE_DIR"),
     // C and C++.
     row(".cache/ccache").named_by("CCACHE_DIR"),
     row(".conan2").named_by("CONAN_HOME").only(&["p"]),
     row(".platformio").named_by("PLATFORMIO_CORE_DIR").only(&["packages", "platforms"]),
     // Node.
-    row(".nvm").named_by("NVM_DIR"),
-    row(".fnm").only(&["node-versions", "aliases"]),
-    row(".local/share/fnm").named_by("FNM_DIR").only(&["node-versions", "aliases"]),
-    row(".volta").named_by("VOLTA_HOME").only(&["bin", "tools", "cache"]),
-    row(".nodenv").named_by("NODENV_ROOT"),
+    row(".nvm").named_by("NVM_DIR").without(&["versions/*/*/etc"]),
+    row(".fnm").only(&["node-versions", "aliases"]).without(&["node-versions/*/installation/etc"]),
+    row(".local/share/fnm")
+        .named_by("FNM_DIR")
+        .only(&["node-versions", "aliases"])
+        .without(&["node-versions/*/installation/etc"]),
+    row(".volta")
+        .named_by("VOLTA_HOME")
+        .only(&["bin", "tools", "cache"])
+        .without(&["tools/image/*/*/etc"]),
+    row(".nodenv").named_by("NODENV_ROOT").without(&["versions/*/etc"]),
     row(".npm").named_by("npm_config_cache").only(&["_cacache", "_npx", "_prebuilds"]),
     row(".npm-global").only(&["bin", "lib"]),
     row(".cache/node").only(&["corepack"]),
     row(".cache/node-gyp").named_by("npm_config_devdir"),
-    row(".local/share/pnpm").named_by("PNPM_HOME"),
+    row(".local/share/pnpm").named_by("PNPM_HOME").without(&["auth.ini", "rc", "nodejs/*/etc"]),
     row(".cache/pnpm"),
     row(".yarn").only(&["berry/cache", "bin"]),
     row(".cache/yarn").named_by("YARN_CACHE_FOLDER"),
@@ -76,23 +114,37 @@ const ROWS: &[ToolchainRow] = &[
     row(".cache/turbo"),
     row(".cache/typescript"),
     // Python.
-    row(".pyenv").named_by("PYENV_ROOT"),
+    row(".pyenv").named_by("PYENV_ROOT").without(&[
+        "versions/*/etc",
+        "versions/*/pip.conf",
+        "versions/*/envs/*/pip.conf",
+    ]),
     row(".cache/pip").named_by("PIP_CACHE_DIR"),
     row(".cache/uv").named_by("UV_CACHE_DIR"),
-    row(".local/share/uv").only(&["python", "tools"]),
+    row(".local/share/uv")
+        .only(&["python", "tools"])
+        .without(&["python/*/etc", "python/*/pip.conf"]),
     row(".local/share/pipx").named_by("PIPX_HOME").only(&["venvs", "shared"]),
     row(".local/pipx").only(&["venvs", "shared"]),
     row(".cache/pypoetry").named_by("POETRY_CACHE_DIR"),
-    row(".local/share/pypoetry").named_by("POETRY_HOME"),
-    row(".virtualenvs").named_by("WORKON_HOME"),
-    row(".cache/pre-commit").named_by("PRE_COMMIT_HOME"),
+    row(".local/share/pypoetry").named_by("POETRY_HOME").only(&["venv", "bin"]),
+    row(".virtualenvs").named_by("WORKON_HOME").without(&[
+        "postactivate",
+        "preactivate",
+        "*/bin/postactivate",
+        "*/bin/preactivate",
+        "*/pip.conf",
+        "*/.env",
+    ]),
+    // Git writes the address of a remote there, with the login in it.
+    row(".cache/pre-commit").named_by("PRE_COMMIT_HOME").without(&["*/.git"]),
     row(".cache/ruff").named_by("RUFF_CACHE_DIR"),
     row(".cache/mypy").named_by("MYPY_CACHE_DIR"),
-    row("miniconda3"),
-    row("miniforge3"),
-    row("mambaforge"),
-    row("anaconda3"),
-    row(".conda").only(&["pkgs", "envs"]),
+    row("miniconda3").without(CONDA),
+    row("miniforge3").without(CONDA),
+    row("mambaforge").without(CONDA),
+    row("anaconda3").without(CONDA),
+    row(".conda").only(&["pkgs", "envs"]).without(CONDA),
     row(".cache/huggingface").named_by("HF_HOME").only(&["hub", "datasets", "xet"]),
     row(".cache/torch").named_by("TORCH_HOME"),
     row(".triton"),
@@ -101,7 +153,7 @@ const ROWS: &[ToolchainRow] = &[
     row("go/pkg/mod").named_by("GOMODCACHE").or_in("GOPATH", "pkg/mod"),
     row("go/bin").or_in("GOPATH", "bin"),
     row(".cache/go-build").named_by("GOCACHE"),
-    row("sdk"),
+    row("sdk").only(&["go1*"]),
     row(".goenv").named_by("GOENV_ROOT"),
     row(".cache/golangci-lint").named_by("GOLANGCI_LINT_CACHE"),
     row(".cache/gopls"),
@@ -117,7 +169,7 @@ const ROWS: &[ToolchainRow] = &[
     row(".konan").named_by("KONAN_DATA_DIR"),
     row("Android/Sdk").named_by("ANDROID_HOME"),
     // Ruby, PHP, Perl, Lua.
-    row(".rbenv").named_by("RBENV_ROOT"),
+    row(".rbenv").named_by("RBENV_ROOT").without(&["versions/*/etc"]),
     row(".rvm").only(&["rubies", "gems", "bin", "scripts"]),
     row(".gem").only(&["ruby", "specs"]),
     row(".local/share/gem").only(&["ruby"]),
@@ -139,7 +191,7 @@ const ROWS: &[ToolchainRow] = &[
     row(".cabal").named_by("CABAL_DIR").only(&["packages", "store", "bin"]),
     row(".stack").named_by("STACK_ROOT").only(&["pantry", "programs", "snapshots"]),
     row(".julia").only(&["packages", "compiled", "artifacts", "registries", "juliaup"]),
-    row("R"),
+    row("R").only(&["*-library"]),
     row(".pub-cache").named_by("PUB_CACHE").only(&["hosted", "bin", "git", "global_packages"]),
     row("flutter").named_by("FLUTTER_ROOT"),
     row(".swiftpm").only(&["cache"]),
@@ -147,7 +199,7 @@ const ROWS: &[ToolchainRow] = &[
     row(".choosenim").named_by("CHOOSENIM_DIR"),
     row(".elan").named_by("ELAN_HOME"),
     row(".cache/zig").named_by("ZIG_GLOBAL_CACHE_DIR"),
-    row(".cache/bazel"),
+    row(".cache/bazel").only(&["_bazel_*/install", "_bazel_*/cache"]),
     row(".cache/trivy").named_by("TRIVY_CACHE_DIR"),
     row(".terraform.d").only(&["plugin-cache", "plugins"]),
     row(".pulumi").only(&["bin", "plugins"]),
@@ -157,11 +209,18 @@ const ROWS: &[ToolchainRow] = &[
     // What installs others.
     row(".asdf")
         .named_by("ASDF_DATA_DIR")
-        .only(&["installs", "shims", "plugins", "bin", "lib", "libexec"]),
-    row(".local/share/mise").named_by("MISE_DATA_DIR").only(&["installs", "shims", "plugins"]),
-    row(".proto").named_by("PROTO_HOME").only(&["bin", "shims", "tools", "plugins"]),
+        .only(&["installs", "shims", "plugins", "bin", "lib", "libexec"])
+        .without(INSTALLS),
+    row(".local/share/mise")
+        .named_by("MISE_DATA_DIR")
+        .only(&["installs", "shims", "plugins"])
+        .without(INSTALLS),
+    row(".proto")
+        .named_by("PROTO_HOME")
+        .only(&["bin", "shims", "tools", "plugins"])
+        .without(&["tools/*/*/etc"]),
     row(".local/state/nix").only(&["profiles"]),
-    row(".linuxbrew"),
+    row(".linuxbrew").without(&["etc", "var"]),
     row(".local/bin"),
     row(".local/lib"),
     // Editors and shells.
@@ -171,7 +230,6 @@ const ROWS: &[ToolchainRow] = &[
     row(".local/share/terminfo"),
     row(".local/share/man"),
     row(".local/share/bash-completion"),
-    row(".oh-my-zsh"),
     row(".fzf"),
     row(".vscode-server").only(&["bin", "cli", "extensions"]),
     // Agents: the programs alone.
@@ -216,12 +274,8 @@ pub(super) fn find(homes: &Homes, variable: impl Fn(&str) -> Option<PathBuf>) ->
 impl FoundToolchains {
     fn add(&mut self, row: &ToolchainRow, folder: &Path, homes: &Homes) -> Option<PathBuf> {
         let real = folder.canonicalize().ok().filter(|real| real.is_dir())?;
-        let leaves: Vec<PathBuf> = row
-            .leaves
-            .iter()
-            .filter(|leaf| fs::symlink_metadata(real.join(leaf)).is_ok_and(|found| found.is_dir()))
-            .map(PathBuf::from)
-            .collect();
+        let mut leaves = matching(&real, row.leaves);
+        leaves.retain(|leaf| is_folder(&real.join(leaf)));
         // With none of its leaves there, nothing of it may be seen.
         let is_whole = row.leaves.is_empty();
         let shows_secrets = is_whole && homes.secret_place(&real).is_some();
@@ -232,7 +286,12 @@ impl FoundToolchains {
             one.folder == real || one.leaves.is_empty() && real.starts_with(&one.folder)
         };
         if !self.all.iter().any(is_there) {
-            self.all.push(Toolchain { folder: real.clone(), leaves });
+            let mut private = matching(&real, row.private);
+            if is_whole {
+                let is_there = |name: &&&str| fs::symlink_metadata(real.join(name)).is_ok();
+                private.extend(USUAL.iter().filter(is_there).map(PathBuf::from));
+            }
+            self.all.push(Toolchain { folder: real.clone(), leaves, private });
         }
         Some(real)
     }
@@ -243,4 +302,44 @@ impl FoundToolchains {
         }
         self.links.push((row.usual.into(), real.to_owned()));
     }
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Paths beneath a folder. A pattern stands for the folders that are there; a name without one is taken
+/// as it is, whether it is there or not.
+fn matching(folder: &Path, patterns: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        let mut paths = vec![PathBuf::new()];
+        for name in pattern.split('/') {
+            let Some((before, after)) = name.split_once('*') else {
+                for path in &mut paths {
+                    path.push(name);
+                }
+                continue;
+            };
+            paths = paths
+                .iter()
+                .flat_map(|path| {
+                    entries(&folder.join(path)).into_iter().map(|name| path.join(name))
+                })
+                .filter(|path| {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let is_long = name.len() >= before.len() + after.len();
+                    is_long && name.starts_with(before) && name.ends_with(after)
+                })
+                .filter(|path| is_folder(&folder.join(path)))
+                .take(MATCHES_MAX)
+                .collect();
+        }
+        found.extend(paths);
+    }
+    found
+}
+
+fn entries(folder: &Path) -> Vec<OsString> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
 }
