@@ -19,7 +19,7 @@ const FAILED_MIN: usize = 10;
 /// A commit of which this call fails; `None` if there are not so many of them.
 fn commit(repo: &TestRepo, call: &str, error: &str, number: usize) -> Option<Output> {
     let file = repo.edits(&edits_everywhere());
-    let apply = repo.command(&["tree", "apply", &file, "--id", "one", "--grace", "0s"]);
+    let apply = repo.command(&["tree", "apply", &file, "--id", "one"]);
     let log = repo.root().join("calls");
     let output = Command::new("strace")
         .args(["-f", "-qq", "-e", &format!("trace={call}"), "-e"])

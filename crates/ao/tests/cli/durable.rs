@@ -54,7 +54,7 @@ fn next(calls: &[String], from: usize, words: &[&str]) -> usize {
 fn the_record_of_a_commit_is_written_aside_synced_renamed_and_its_directory_synced() {
     let repo = TestRepo::new();
     let file = repo.edits(&edits_everywhere());
-    let apply = repo.command(&["tree", "apply", &file, "--id", "one", "--grace", "0s"]);
+    let apply = repo.command(&["tree", "apply", &file, "--id", "one"]);
     let calls = calls(&repo, &apply);
     let is_created = |name: &str| {
         let last = calls.iter().rposition(|line| line.contains("O_CREAT") && line.contains(name));

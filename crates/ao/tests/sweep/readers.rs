@@ -194,7 +194,7 @@ fn start() -> Tree {
 fn commit(arena: &Arena, world: &World, number: u64) {
     let file = arena.edits_file(&numbered(number));
     let id = format!("n{number}");
-    world.must(&["tree", "apply", &file, "--id", &id, "--grace", GRACE_TEXT]).unwrap();
+    world.must(&["tree", "apply", &file, "--id", &id]).unwrap();
 }
 
 /// Ends the threads of a scope, also when their starter panics.

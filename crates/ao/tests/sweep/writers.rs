@@ -239,7 +239,7 @@ fn work(writer: &Writer, world: &World, is_over: &AtomicBool, acknowledged: &Mut
 fn commit(arena: &Arena, world: &World, number: usize) -> usize {
     let file = arena.edits_file(&edits(world, number));
     let id = format!("n{number}");
-    let output = world.run(&["tree", "apply", &file, "--id", &id, "--grace", GRACE_TEXT]);
+    let output = world.run(&["tree", "apply", &file, "--id", &id]);
     match output.status.code() {
         Some(0) => 0,
         Some(75) => 1,
