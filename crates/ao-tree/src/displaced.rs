@@ -188,12 +188,11 @@ impl<F: Fs> Door<F> {
             return Ok(());
         }
         let at = (slots, OsStr::new(&item.name));
+        let is_unseen = ao_mutant::active("LOOP-07/displaced-is-dropped-unseen");
+        let is_known = |sight: &Sight| sight.is(item.base()) || sight.is(item.new()) || is_unseen;
         match self.sight(at)? {
             Sight::Nothing => Ok(()),
-            sight if sight.is(item.base()) || sight.is(item.new()) => {
-                let is_known = |sight: &Sight| sight.is(item.base()) || sight.is(item.new());
-                self.let_file_go(at, is_known, letting)
-            }
+            sight if is_known(&sight) => self.let_file_go(at, is_known, letting),
             _ => {
                 found.conflicts.push(self.set_version_aside(item, id, at)?);
                 Ok(())
@@ -217,8 +216,7 @@ impl<F: Fs> Door<F> {
             Leased::Refused if ao_mutant::active("LOOP-07/open-files-are-let-go") => None,
             Leased::Refused | Leased::Unknown => return Ok(()),
         };
-        if is_known(&self.sight(file)?) || ao_mutant::active("LOOP-07/displaced-is-dropped-unseen")
-        {
+        if is_known(&self.sight(file)?) {
             self.fs.remove_file(file.0, file.1)?;
         }
         drop(lease);

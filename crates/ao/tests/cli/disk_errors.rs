@@ -50,7 +50,9 @@ fn a_call_that_the_disk_fails_fails_the_commit_and_the_tree_is_whole() {
             let Some(output) = commit(&repo, call, error, number) else { break };
             let ran = Ran::of(output);
             let case = format!("{call} {number}: {ran}");
-            assert!([1, 6].contains(&ran.code), "{case}");
+            // What only tidies up after the commit is told, and no failure of it.
+            let is_done = ran.code == 0 && ran.stderr.contains("the commit is done");
+            assert!([1, 6].contains(&ran.code) || is_done, "{case}");
             assert!(ran.stderr.contains(told), "{case}");
             repo.run(&["tree", "recover"]).expect(0);
             let now = contents(&repo.tree());
