@@ -74,8 +74,8 @@ impl HistoryLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Whole directories were exchanged.
+    /// Whole directories were exchanged, as earlier versions did.
     Exchange,
-    /// Each edited file was exchanged, where the file system cannot exchange directories.
+    /// Each edited file was exchanged.
     FileByFile,
 }

@@ -1,7 +1,7 @@
 //! The commit marker: while it exists a commit is under way, and recovery finishes it.
 //!
 //! It is closed, and one word in it that is not understood makes it doubtful: recovery moves
-//! directories on its authority alone.
+//! files on its authority alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ use crate::pattern::{HASH, UTC};
 /// The one format of markers that `ao` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MarkerFormat {
-    #[serde(rename = "ao-tree/1")]
-    AoTree1,
+    #[serde(rename = "ao-tree/2")]
+    AoTree2,
 }
 
 /// What recovery is to do.
@@ -28,7 +28,7 @@ pub enum MarkerState {
 #[schemars(title = "Commit marker")]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Marker {
-    /// Always `ao-tree/1`.
+    /// Always `ao-tree/2`. The first format exchanged whole folders; a marker of it is still finished.
     pub format: MarkerFormat,
     /// Always `roll-forward`: all that the commit needs is staged and durable.
     pub state: MarkerState,
@@ -37,7 +37,7 @@ pub struct Marker {
     /// When the commit began.
     #[schemars(regex(pattern = UTC))]
     pub started_at: String,
-    /// What is swapped, in this order.
+    /// What is brought into the tree, in this order: additions, replacements, removals.
     pub slots: Vec<Slot>,
     /// The BLAKE3 hash of the staged plan.
     #[schemars(regex(pattern = HASH))]
@@ -47,20 +47,19 @@ pub struct Marker {
     pub checksum: String,
 }
 
-/// One swap of a staged path with a live one.
+/// One path that the commit changes. What stands there and what is staged tell what is left to do: a
+/// path that was brought in has its new content, and staging has what came out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Slot {
-    /// The live path, relative to the root.
-    pub live: String,
-    /// The staged path, relative to the root.
-    pub staged: String,
-    /// What both are.
+    /// The path, relative to the root.
+    pub path: String,
+    /// What it is: a file, or a folder that is new with all that is in it.
     pub kind: SlotKind,
-    /// The inode at the live path before the swap, if there was one.
-    pub old_inode: Option<u64>,
-    /// The inode at the staged path before the swap.
-    pub new_inode: Option<u64>,
+    /// The BLAKE3 hash of what the commit was made against; absent if nothing stood there.
+    pub base: Option<String>,
+    /// The BLAKE3 hash of what it becomes; absent if it goes, or is a folder.
+    pub new: Option<String>,
 }
 
 /// What a slot holds.

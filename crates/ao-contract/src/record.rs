@@ -65,6 +65,9 @@ pub struct Change {
     /// The files or sessions that the change was derived from.
     #[serde(default)]
     pub sources: Vec<String>,
+    /// The changes of one group are made together, and taken back together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Fields that `ao` does not know. They are kept.
     #[serde(flatten)]
     pub extra: Extra,

@@ -18,6 +18,9 @@ const THREADS_MAX: usize = 8;
 /// Fewer files than this are read sooner than a thread is started.
 const FILES_A_THREAD: usize = 64;
 
+/// Where the door keeps its state beneath the root; other roots have none.
+const STATE: &str = "overnight";
+
 /// Something in the corpus that is left alone, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
@@ -74,16 +77,27 @@ impl Files {
                 Err(error) => files.leave(folder, format!("cannot be opened: {error}")),
             }
         }
-        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
+        files.as_decided(root, |path| folders.contains(&first_name(path)))
+    }
+
+    /// With what a commit that was cut off decided and did not bring in yet; sorted.
+    fn as_decided(mut self, root: &Path, is_listed: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let decided = ao_tree::not_yet_in(root, STATE).map_err(io::Error::other)?;
+        self.found.retain(|file| !decided.contains_key(&file.path));
+        for (path, staged) in decided.into_iter().filter(|(path, _)| is_listed(path)) {
+            let Some(staged) = staged else { continue };
+            let (folder, name) = staged.at.rsplit_once('/').unwrap_or(("", &staged.at));
+            let dir = self.open_beneath(folder)?;
+            self.found.push(File { path, dir, name: name.into(), kept_as: Some(staged.hash) });
+        }
+        self.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(self)
     }
 
     /// As [`Files::list`], of the tree as it was.
     pub fn list_past(root: &Path, folders: &[&str], past: &Past) -> io::Result<Self> {
         let files = Self::list(root, folders)?;
-        files.turned_back(past, |path| {
-            folders.contains(&path.split_once('/').map_or(path, |(folder, _)| folder))
-        })
+        files.turned_back(past, |path| folders.contains(&first_name(path)))
     }
 
     /// As [`Files::list_all`], of the tree as it was.
@@ -117,8 +131,9 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => files.leave(path, format!("cannot be opened: {error}")),
         }
-        files.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
+        let is_beneath =
+            |found: &str| found.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        files.as_decided(root, is_beneath)
     }
 
     fn open_beneath(&self, path: &str) -> io::Result<<Disk as Fs>::Dir> {
@@ -220,17 +235,27 @@ fn why(error: io::Error) -> String {
     }
 }
 
+fn first_name(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(first, _)| first)
+}
+
 /// One file beneath `root` by its path, with no symlink followed; the error says why it is left
 /// alone.
 pub fn read_one(root: &Path, path: &str) -> Result<Vec<u8>, String> {
     let open = || {
+        let decided = ao_tree::not_yet_in(root, STATE).map_err(io::Error::other)?;
+        let (at, kept_as) = match decided.get(path) {
+            Some(None) => return Err(io::ErrorKind::NotFound.into()),
+            Some(Some(staged)) => (staged.at.as_str(), Some(staged.hash.clone())),
+            None => (path, None),
+        };
         let disk = Disk::open(root)?;
-        let (mut dir, mut rest) = (disk.top(), path);
+        let (mut dir, mut rest) = (disk.top(), at);
         while let Some((folder, inner)) = rest.split_once('/') {
             dir = disk.open_dir(&dir, OsStr::new(folder))?;
             rest = inner;
         }
-        let file = File { path: path.to_owned(), dir, name: rest.into(), kept_as: None };
+        let file = File { path: path.to_owned(), dir, name: rest.into(), kept_as };
         Ok((Files { disk, found: Vec::new(), left: Vec::new() }, file))
     };
     let (files, file) = open().map_err(|error: io::Error| format!("cannot be opened: {error}"))?;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use ao_contract::{Author, Change, Conflict, Fitness, Manner, Method};
 
 use crate::compare::comparisons_max;
 use crate::diff::FileDiff;
+use crate::displaced::{Found, Letting};
 use crate::door::{CONFLICTS, Door, Doubt, NO_DOUBT};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
@@ -17,12 +17,12 @@ use crate::lock::exclusive;
 use crate::path::{TreePath, shown};
 use crate::plan::{Action, Clash, EDITS_MAX, Edit, Plan, Refused, Touched};
 use crate::script::{Origin, Script, Work};
-use crate::snapshot::{Left, Part, Snapshot};
-use crate::stage::Room;
+use crate::stage::{Room, ballast_bytes};
+use crate::survey::{Left, Survey};
 use crate::undo::UndoPlan;
 
-/// Directory entries and journal blocks that the file system needs beside the bytes.
-const ENTRY_BYTES: u64 = 96;
+/// Inodes, directory entries and journal blocks that the file system needs beside the bytes.
+const ENTRY_BYTES: u64 = 512;
 const SPARE_BYTES: u64 = 128 * 1024;
 
 /// What is asked of the door.
@@ -42,8 +42,6 @@ pub struct Request {
     pub given: Option<Manner>,
     /// Folders to remove if they are empty afterwards.
     pub drop_folders: Vec<String>,
-    /// How long the displaced files are left to those who still have them open.
-    pub grace: Duration,
     /// The most that the transaction may store.
     pub max_store_bytes: u64,
     /// Whoever sets this before the commit is decided gets the tree back as it was.
@@ -113,7 +111,7 @@ pub struct Outcome {
     pub left: Vec<Left>,
     /// What the judge measured of these very changes; `None` where somebody changed a file after that.
     pub fitness: Option<Fitness>,
-    /// Why the displaced files are still in staging, if they are; the next start removes them.
+    /// Why not all that the commit needed is cleared away, if so; the next start does it.
     pub untidy: Option<String>,
 }
 
@@ -155,44 +153,65 @@ impl<F: Fs> Door<F> {
     ) -> Result<Outcome> {
         check_request(&request)?;
         self.check_new_id(&request.id)?;
-        let first = self.snapshot(|_| true)?;
-        let left = first.left.clone();
+        let survey = self.survey()?;
         let doubt = if request.undo_of.is_empty() { self.doubt } else { NO_DOUBT };
-        let mut plan = self.plan(std::mem::take(&mut request.edits), &first, doubt)?;
+        let mut plan = self.plan(std::mem::take(&mut request.edits), &survey, doubt)?;
         plan.clashes.extend(clashes);
         if plan.touched.is_empty() && plan.clashes.is_empty() {
-            return Ok(unchanged(&request, plan, left, Vec::new()));
+            return Ok(unchanged(&request, plan, survey.left, Vec::new()));
         }
         let is_checked_late = ao_mutant::active("LOOP-18/refused-after-staging");
         if !is_checked_late {
             check_budget(&plan, request.max_store_bytes)?;
         }
-        self.check_space(&plan, &first)?;
+        self.check_space(&plan)?;
         let mut at = self.make_room(&request.id)?;
         if is_checked_late {
             check_budget(&plan, request.max_store_bytes)?;
         }
-        match self.commit(&request, &mut plan, first, &mut at, judge) {
-            Ok(Some(script)) => {
-                let cleared = self.clear_staging(&request.id, &at.staging, &at.state);
-                Ok(Outcome {
-                    id: request.id,
-                    method: Some(script.method),
-                    changes: script.changes.into_iter().map(|planned| planned.change).collect(),
-                    refused: plan.refused,
-                    conflicts: script.conflicts,
-                    carried: script.carried,
-                    left,
-                    fitness: script.fitness,
-                    untidy: cleared.err().map(|error| error.to_string()),
-                })
-            }
+        match self.commit(&request, &mut plan, &survey, &mut at, judge) {
+            Ok(Some(script)) => Ok(self.tidied(&request, script, plan, survey, &at)),
             Ok(None) => {
                 let conflicts = self.keep_clashes(&request, &plan, &at)?;
                 self.clear_staging(&request.id, &at.staging, &at.state)?;
-                Ok(unchanged(&request, plan, left, conflicts))
+                Ok(unchanged(&request, plan, survey.left, conflicts))
             }
             Err(error) => Err(self.abandon(error, &request.id, &at)),
+        }
+    }
+
+    /// What became of a commit that is done, once all that nobody can miss is cleared away.
+    fn tidied(
+        &self,
+        request: &Request,
+        script: Script,
+        plan: Plan,
+        survey: Survey,
+        at: &Room<F::Dir>,
+    ) -> Outcome {
+        let let_go = self.let_go(&request.id, Letting::Quiet);
+        let cleared = self.clear_staging(&request.id, &at.staging, &at.state);
+        let (late, failed) = match let_go {
+            Ok(late) => (late, None),
+            Err(error) => (Found::default(), Some(error)),
+        };
+        let (mut conflicts, mut carried) = (script.conflicts, script.carried);
+        let is_new = |one: &Conflict| !conflicts.iter().any(|told| told.kept == one.kept);
+        let new: Vec<Conflict> = late.conflicts.into_iter().filter(is_new).collect();
+        conflicts.extend(new);
+        carried.extend(late.carried);
+        carried.sort_unstable();
+        carried.dedup();
+        Outcome {
+            id: request.id.clone(),
+            method: Some(Method::FileByFile),
+            changes: script.changes,
+            refused: plan.refused,
+            conflicts,
+            carried,
+            left: survey.left,
+            fitness: script.fitness,
+            untidy: failed.or(cleared.err()).map(|error| error.to_string()),
         }
     }
 
@@ -207,21 +226,20 @@ impl<F: Fs> Door<F> {
     }
 
     fn preview_with(&self, edits: Vec<Edit>, doubt: Doubt) -> Result<Preview> {
-        let snapshot = self.snapshot(|_| true)?;
-        let mut plan = self.plan(edits, &snapshot, doubt)?;
+        let survey = self.survey()?;
+        let mut plan = self.plan(edits, &survey, doubt)?;
         let refused = refused(&mut plan);
         Ok(Preview {
             changes: plan.touched.iter().map(|(path, touched)| touched.change(path)).collect(),
             diffs: plan.touched.iter().map(|(path, touched)| FileDiff::of(path, touched)).collect(),
             refused,
-            left: snapshot.left,
+            left: survey.left,
         })
     }
 
     /// What [`Door::apply`] would refuse now, or leave as it stands; nothing is written.
     pub fn refusals(&self, edits: Vec<Edit>) -> Result<Vec<Refused>> {
-        let snapshot = self.snapshot(|_| true)?;
-        Ok(refused(&mut self.plan(edits, &snapshot, self.doubt)?))
+        Ok(refused(&mut self.plan(edits, &self.survey()?, self.doubt)?))
     }
 
     /// `None` when others left nothing to do.
@@ -229,22 +247,20 @@ impl<F: Fs> Door<F> {
         &self,
         request: &Request,
         plan: &mut Plan,
-        first: Snapshot,
+        survey: &Survey,
         at: &mut Room<F::Dir>,
         judge: &mut Judge<'_>,
     ) -> Result<Option<Script>> {
-        let (mut last, mut carried) = (first, Vec::new());
         let mut round = 0;
         loop {
             round += 1;
-            let snapshot = self.settle(plan, last, &mut carried)?;
+            self.settle(plan, survey)?;
             if plan.touched.is_empty() {
                 return Ok(None);
             }
             let fitness = judge(FinalEdits { plan })?;
             request.stop.check()?;
-            let told = (carried.clone(), fitness);
-            let mut work = self.stage(request, plan, &snapshot, told, at)?;
+            let mut work = self.stage(request, plan, fitness, at)?;
             let lock = self.commit_lock.as_deref();
             let lock = lock.filter(|_| !ao_mutant::active("LOOP-04/readers-are-not-kept-out"));
             let readers = lock.map(|lock| exclusive(lock, &request.stop)).transpose()?;
@@ -257,12 +273,10 @@ impl<F: Fs> Door<F> {
                 }
                 self.clear_staging(&request.id, &at.staging, &at.state)?;
                 *at = self.make_room(&request.id)?;
-                last = self.look_again(plan, &snapshot, &mut carried)?;
                 continue;
             }
-            drop(snapshot);
             self.decide(&work, at)?;
-            let finished = self.finish(&mut work, at, request.grace);
+            let finished = self.finish(&mut work, at);
             drop(readers);
             return match finished {
                 Ok(()) => Ok(Some(work.script)),
@@ -297,8 +311,7 @@ impl<F: Fs> Door<F> {
         if plan.clashes.is_empty() {
             return Ok(Vec::new());
         }
-        let script = Script::begin(request, plan, Method::Exchange);
-        let mut work = Work { origin: Origin::Staged, script, bases: Vec::new() };
+        let mut work = Work { origin: Origin::Staged, script: Script::begin(request, plan) };
         self.stage_clashes(plan, &mut work, at)?;
         self.stage_conflict_list(&work, at)?;
         let keep = || {
@@ -314,7 +327,7 @@ impl<F: Fs> Door<F> {
     }
 
     /// All space is used before the commit point; twice of it must be free.
-    fn check_space(&self, plan: &Plan, snapshot: &Snapshot) -> Result<()> {
+    fn check_space(&self, plan: &Plan) -> Result<()> {
         let space = self.fs.space().map_err(Error::io("ask for free space"))?;
         let root = || shown(&self.layout.root_name);
         if space.is_read_only {
@@ -324,9 +337,8 @@ impl<F: Fs> Door<F> {
                 remedy: "mount it writable".into(),
             });
         }
-        let entries: u64 =
-            plan.parts().into_iter().map(|part| entries_in(&snapshot.parts[part])).sum();
-        let needed = 2 * (plan.stored_bytes() + entries * ENTRY_BYTES) + SPARE_BYTES;
+        let entries = ENTRY_BYTES * plan.touched.len() as u64;
+        let needed = 2 * (plan.stored_bytes() + entries) + ballast_bytes(plan) + SPARE_BYTES;
         if space.free_bytes >= needed {
             return Ok(());
         }
@@ -366,14 +378,6 @@ fn refused(plan: &mut Plan) -> Vec<Refused> {
         why: format!("{}; what stands there would stay", clash.conflict.why),
     }));
     refused
-}
-
-fn entries_in(part: &Part) -> u64 {
-    fn count(folder: &crate::snapshot::Folder) -> u64 {
-        let inner: u64 = folder.folders.iter().map(|(_, inner)| count(inner)).sum();
-        folder.files.len() as u64 + folder.folders.len() as u64 + inner
-    }
-    if let Part::Dir(folder) = part { count(folder) } else { 1 }
 }
 
 fn unchanged(request: &Request, plan: Plan, left: Vec<Left>, conflicts: Vec<Conflict>) -> Outcome {

@@ -6,43 +6,39 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
-use std::time::Duration;
-
-use ao_contract::{Slot, SlotKind};
 
 use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, UNDO};
 use crate::error::{Error, Result};
-use crate::fs::{Fs, Kind};
+use crate::fs::Fs;
 use crate::late::Late;
 use crate::script::{Origin, Work};
-use crate::stage::{MARKER, Room};
-
-/// Somebody who makes and removes one file this often in a row, each time in the instant between
-/// two calls, does not exist.
-const ATTEMPTS_MAX: usize = 16;
+use crate::stage::{BALLAST, DISPLACED, MARKER, Room, SLOTS};
 
 impl<F: Fs> Door<F> {
     /// The commit point. After an error the marker may or may not be there; the caller looks.
     pub(crate) fn decide(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
         let odd = format!("{GENERATION}.odd");
-        let marker = work.marker_name();
+        let marker = work.script.marker_name();
         let decide = || {
             self.fs.rename((&at.here, OsStr::new(&odd)), (&at.state, OsStr::new(GENERATION)))?;
             self.fs.rename((&at.here, OsStr::new(MARKER)), (&at.state, OsStr::new(&marker)))?;
             self.fs.sync_dir(&at.state)?;
             self.fs.sync_dir(&at.here)
         };
+        if ao_mutant::active("LOOP-21/exchange-comes-before-the-marker") {
+            self.bring_all_in(work, at)?;
+        }
         decide().map_err(Error::io(format!("put down {marker}")))
     }
 
-    /// Everything that a decided commit still has to do. After it the commit is done, and what is
-    /// left in staging is rubbish.
-    pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>, grace: Duration) -> Result<()> {
+    /// Everything that a decided commit still has to do. After it the commit is done, and what came out of the
+    /// tree is in `displaced/ID`.
+    pub(crate) fn finish(&self, work: &mut Work, at: &Room<F::Dir>) -> Result<()> {
         self.announce(at)?;
-        self.exchange_slots(work)?;
-        self.drop_folders(work)?;
         if self.is_unrecorded(at)? {
-            self.fs.pause(grace);
+            self.let_ballast_go(at)?;
+            self.bring_all_in(work, at)?;
+            self.drop_folders(work)?;
             Late::settle(self, work, at)?;
         }
         let is_early = ao_mutant::active("LOOP-21/marker-goes-before-the-record");
@@ -72,35 +68,32 @@ impl<F: Fs> Door<F> {
         announce().map_err(Error::io("announce the commit to readers"))
     }
 
-    fn exchange_slots(&self, work: &Work) -> Result<()> {
-        let slots = &work.script.slots;
-        let mut parents = BTreeSet::new();
-        for slot in slots {
-            parents.extend(self.make_folder_of(slot)?);
+    fn let_ballast_go(&self, at: &Room<F::Dir>) -> Result<()> {
+        match self.fs.remove_file(&at.here, OsStr::new(BALLAST)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done.map_err(Error::io("let the reserved space go")),
         }
-        self.sync_folders(&parents)?;
-        for slot in slots {
-            self.exchange_slot(slot, work)?;
-        }
-        parents =
-            slots.iter().flat_map(|slot| [parent(&slot.live), parent(&slot.staged)]).collect();
-        self.sync_folders(&parents)
     }
 
-    /// Makes the folder that a slot's live side goes into, if the tree does not have it. Its name
-    /// must last before anything is moved there; gives the folders to sync for that.
-    fn make_folder_of<'s>(&self, slot: &'s Slot) -> Result<Vec<&'s str>> {
-        let folder = parent(&slot.live);
-        let doing = || Error::io(format!("make {folder}"));
-        if self.open(folder).map_err(doing())?.is_some() {
-            return Ok(Vec::new());
+    fn bring_all_in(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+        for (name, path) in work.script.folder_slots() {
+            let bring = self.bring_folder_in((&at.slots, OsStr::new(&name)), path);
+            bring.map_err(Error::io(format!("bring in {path}/")))?;
         }
-        self.make_dirs(&self.fs.top(), folder).map_err(doing())?;
-        let above = |path: &&'s str| (!path.is_empty()).then(|| parent(path));
-        Ok(std::iter::successors(above(&folder), above).collect())
+        for item in work.script.items() {
+            let bring = match work.origin {
+                Origin::Staged => self.bring_in(&item, at),
+                Origin::Left => self.bring_in_again(&item, at),
+            };
+            bring.map_err(Error::io(format!("bring in {}", item.path())))?;
+        }
+        let items = work.script.changes.iter().map(|change| parent(&change.path));
+        let folders = work.script.folder_slots().map(|(_, path)| parent(path));
+        self.sync_folders(&items.chain(folders).collect())?;
+        self.fs.sync_dir(&at.slots).map_err(Error::io("make what came out durable"))
     }
 
-    fn sync_folders(&self, paths: &BTreeSet<&str>) -> Result<()> {
+    pub(crate) fn sync_folders(&self, paths: &BTreeSet<&str>) -> Result<()> {
         for path in paths {
             let sync = || match self.open(path)? {
                 Some(dir) => self.fs.sync_dir(&dir),
@@ -113,8 +106,13 @@ impl<F: Fs> Door<F> {
 
     /// Removes what the commits that are taken back had made, where nothing is in it.
     fn drop_folders(&self, work: &Work) -> Result<()> {
+        self.remove_empty_folders(&work.script.drop_folders)
+    }
+
+    /// Of these folders, in the order of their names, removes the empty ones.
+    pub(crate) fn remove_empty_folders(&self, folders: &[String]) -> Result<()> {
         // A folder's name sorts before those of its inner folders.
-        for path in work.script.drop_folders.iter().rev() {
+        for path in folders.iter().rev() {
             let drop_it = || match self.open(parent(path))? {
                 Some(dir) => {
                     self.remove_if_empty(&dir, last(path))?;
@@ -125,73 +123,6 @@ impl<F: Fs> Door<F> {
             drop_it().map_err(Error::io(format!("remove the empty folder {path}")))?;
         }
         Ok(())
-    }
-
-    /// Brings one slot's staged side into the tree, unless that was done before: what stands in
-    /// the staging slot tells, because nobody else moves anything there.
-    fn exchange_slot(&self, slot: &Slot, work: &Work) -> Result<()> {
-        let doing = || Error::io(format!("exchange {}", slot.live));
-        let live_dir = self.make_dirs(&self.fs.top(), parent(&slot.live)).map_err(doing())?;
-        let staged_dir = self.make_dirs(&self.fs.top(), parent(&slot.staged)).map_err(doing())?;
-        let live = (&live_dir, OsStr::new(last(&slot.live)));
-        let staged = (&staged_dir, OsStr::new(last(&slot.staged)));
-        let in_staging = self.fs.stat(staged.0, staged.1).map_err(doing())?;
-        let in_tree = self.fs.stat(live.0, live.1).map_err(doing())?;
-        let is_done = in_staging.as_ref().map(|stat| stat.inode) != slot.new_inode;
-        if is_done {
-            return Ok(());
-        }
-        // A directory that is neither the old one nor the new one was put there by somebody in
-        // between. What it holds is carried like any late change, but a commit that was left
-        // behind, who knows when, is not made on top of it. One that is gone is in nobody's way.
-        if slot.kind == SlotKind::Dir
-            && let Some(stat) = &in_tree
-            && Some(stat.inode) != slot.old_inode
-        {
-            let is_fresh = slot.old_inode.is_none() || work.origin == Origin::Staged;
-            if stat.kind != Kind::Dir || !is_fresh {
-                return Err(Error::Doubt {
-                    file: work.marker_name(),
-                    doubt: format!(
-                        "{} is neither the directory before this commit nor the one after it",
-                        slot.live
-                    ),
-                });
-            }
-        }
-        match (in_staging, in_tree) {
-            (Some(_), in_tree) => self.bring_in(staged, live, in_tree.is_some()),
-            (None, Some(_)) => match self.fs.rename_new(live, staged) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                done => done,
-            },
-            (None, None) => Ok(()),
-        }
-        .map_err(doing())
-    }
-
-    /// Puts the staged side into its place, and whatever stands there into staging. Others may
-    /// remove or make it in this very moment, and do so again in the next.
-    fn bring_in(
-        &self,
-        staged: (&F::Dir, &OsStr),
-        live: (&F::Dir, &OsStr),
-        is_there: bool,
-    ) -> io::Result<()> {
-        let mut is_there = is_there;
-        for _ in 1..ATTEMPTS_MAX {
-            let done = if is_there {
-                self.fs.exchange(staged, live)
-            } else {
-                self.fs.rename_new(staged, live)
-            };
-            match done.as_ref().map_err(io::Error::kind) {
-                Err(io::ErrorKind::NotFound) if is_there => is_there = false,
-                Err(io::ErrorKind::AlreadyExists) if !is_there => is_there = true,
-                _ => return done,
-            }
-        }
-        self.fs.exchange(staged, live)
     }
 
     /// The history goes out before everything else that is remembered. Once it has, late changes
@@ -223,13 +154,25 @@ impl<F: Fs> Door<F> {
                 self.fs.rename((&at.here, name), (&kept, OsStr::new(id)))?;
                 self.fs.sync_dir(&kept)?;
             }
+            self.displace(id, at)?;
             self.fs.sync_dir(&at.here)
         };
         publish().map_err(Error::io(format!("record commit {id}")))
     }
 
+    /// Moves what came out of the tree to where it is kept for as long as somebody may write to it.
+    fn displace(&self, id: &str, at: &Room<F::Dir>) -> io::Result<()> {
+        let slots = OsStr::new(SLOTS);
+        if self.fs.stat(&at.here, slots)?.is_none() {
+            return Ok(());
+        }
+        let displaced = self.make_dirs(&at.state, DISPLACED)?;
+        self.fs.rename((&at.here, slots), (&displaced, OsStr::new(id)))?;
+        self.fs.sync_dir(&displaced)
+    }
+
     fn drop_marker(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
-        let marker = work.marker_name();
+        let marker = work.script.marker_name();
         let drop_it = || {
             self.fs.remove_file(&at.state, OsStr::new(&marker))?;
             self.fs.sync_dir(&at.state)
@@ -253,6 +196,7 @@ impl<F: Fs> Door<F> {
                 }
             }
             self.remove_tree(staging, OsStr::new(id))?;
+            self.remove_if_empty(state, DISPLACED)?;
             self.remove_if_empty(state, crate::door::STAGING)
         };
         clear().map_err(Error::io(format!("remove the staging of {id}")))

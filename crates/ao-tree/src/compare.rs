@@ -1,16 +1,16 @@
-//! Between the snapshot and the commit others write too: what they changed is taken over, and
-//! what both changed is settled in their favour.
+//! Between the plan and the commit others write too: what they changed is taken over, and what both
+//! changed is settled in their favour.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 
 use crate::door::Door;
 use crate::error::{Error, Result};
-use crate::fs::{Entry, Fs, Kind};
+use crate::fs::{Fs, Kind};
 use crate::path::TreePath;
 use crate::plan::{Clash, Content, FILE_BYTES_MAX, Plan, Touched};
-use crate::snapshot::{Folder, Part, Snapshot, join};
+use crate::survey::Survey;
 
 /// After this many comparisons in a row that found an edited file changed, the transaction is
 /// rolled back: somebody is at work there.
@@ -21,63 +21,29 @@ pub(crate) fn comparisons_max() -> usize {
 }
 
 impl<F: Fs> Door<F> {
-    /// Compares until nothing that the plan touches has changed since the last look. Gives the
-    /// newest snapshot; the paths that others changed meanwhile are added to `carried`.
-    ///
-    /// The plan was made from `first` a moment ago, so only the edited files are read again. What
-    /// else changed since shows in the displaced tree; walking all of it once more would only
-    /// make that moment shorter.
-    pub(crate) fn settle(
-        &self,
-        plan: &mut Plan,
-        first: Snapshot,
-        carried: &mut Vec<String>,
-    ) -> Result<Snapshot> {
-        let mut last = first;
+    /// Compares until nothing that the plan touches has changed since the last look.
+    pub(crate) fn settle(&self, plan: &mut Plan, survey: &Survey) -> Result<()> {
         for round in 1.. {
-            match self.rebase(plan, &last)? {
+            match self.rebase(plan, survey)? {
                 None => break,
                 Some(path) if round == comparisons_max() => {
                     return Err(Error::Contended { comparisons: round, path: path.to_string() });
                 }
                 Some(_) => {}
             }
-            last = self.look_again(plan, &last, carried)?;
         }
-        carried.retain(|path| {
-            !TreePath::parse(path).is_ok_and(|path| plan.touched.contains_key(&path))
-        });
-        carried.sort_unstable();
-        carried.dedup();
-        Ok(last)
-    }
-
-    /// A new snapshot of the parts that the plan touches, and what others changed since the last one.
-    pub(crate) fn look_again(
-        &self,
-        plan: &Plan,
-        last: &Snapshot,
-        carried: &mut Vec<String>,
-    ) -> Result<Snapshot> {
-        let parts = plan.parts();
-        let now = self.snapshot(|part| parts.contains(&part))?;
-        for part in parts {
-            let path = self.layout.held[part].path.as_str();
-            differences(&last.parts[part], &now.parts[part], path, carried);
-        }
-        Ok(now)
+        Ok(())
     }
 
     /// Brings the plan up to what stands there now. Gives one of the touched paths that had
     /// changed, if any had.
-    fn rebase(&self, plan: &mut Plan, now: &Snapshot) -> Result<Option<TreePath>> {
+    fn rebase(&self, plan: &mut Plan, survey: &Survey) -> Result<Option<TreePath>> {
         let mut changed = None;
         let mut broken = BTreeMap::new();
         for (path, touched) in std::mem::take(&mut plan.touched) {
-            let blocked = now.blocked(&path);
-            let current = match blocked {
+            let current = match survey.blocked(&path) {
                 Some(why) => Err(why),
-                None => self.stands(&path, touched.part, now)?,
+                None => self.stands(&path)?,
             };
             let current = match current {
                 Ok(current) => current,
@@ -100,6 +66,7 @@ impl<F: Fs> Door<F> {
             match meet(&path, touched, current.as_ref()) {
                 Met::Merged(touched) => {
                     plan.is_merged = true;
+                    plan.carried.insert(path.to_string());
                     plan.touched.insert(path, *touched);
                 }
                 Met::AsItIs => {}
@@ -196,65 +163,5 @@ fn same(a: Option<&Content>, b: Option<&Content>) -> bool {
         (None, None) => true,
         (Some(a), Some(b)) => a.hash == b.hash && a.mode == b.mode,
         _ => false,
-    }
-}
-
-/// Lists the paths that differ between two looks at one part.
-fn differences(before: &Part, after: &Part, path: &str, found: &mut Vec<String>) {
-    match (before, after) {
-        (Part::Dir(before), Part::Dir(after)) => folder_differences(before, after, path, found),
-        (Part::File(before), Part::File(after)) if before == after => {}
-        (Part::Absent | Part::Blocked, Part::Absent | Part::Blocked) => {}
-        (Part::Dir(folder), _) | (_, Part::Dir(folder)) => everything(folder, path, found),
-        _ => found.push(path.to_owned()),
-    }
-}
-
-fn folder_differences(before: &Folder, after: &Folder, path: &str, found: &mut Vec<String>) {
-    for (was, is) in side_by_side(&before.files, &after.files, |entry: &Entry| &entry.name) {
-        if was.map(|entry| &entry.stat) != is.map(|entry| &entry.stat)
-            && let Some(entry) = was.or(is)
-        {
-            found.push(join(path, &entry.name));
-        }
-    }
-    for (was, is) in side_by_side(&before.folders, &after.folders, |folder| &folder.0) {
-        match (was, is) {
-            (Some(was), Some(is)) => folder_differences(&was.1, &is.1, &join(path, &was.0), found),
-            (Some(only), None) | (None, Some(only)) => {
-                everything(&only.1, &join(path, &only.0), found);
-            }
-            (None, None) => {}
-        }
-    }
-}
-
-fn everything(folder: &Folder, path: &str, found: &mut Vec<String>) {
-    found.extend(folder.files.iter().map(|entry| join(path, &entry.name)));
-    for (name, inner) in &folder.folders {
-        everything(inner, &join(path, name), found);
-    }
-}
-
-/// Two sorted lists as one, each name with what the two sides have of it.
-pub(crate) fn side_by_side<'a, T>(
-    left: &'a [T],
-    right: &'a [T],
-    name: impl Fn(&T) -> &OsString,
-) -> Vec<(Option<&'a T>, Option<&'a T>)> {
-    let mut pairs = Vec::with_capacity(left.len().max(right.len()));
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    loop {
-        let order = match (left.peek(), right.peek()) {
-            (None, None) => return pairs,
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some(l), Some(r)) => name(l).cmp(name(r)),
-        };
-        pairs.push(match order {
-            std::cmp::Ordering::Less => (left.next(), None),
-            std::cmp::Ordering::Greater => (None, right.next()),
-            std::cmp::Ordering::Equal => (left.next(), right.next()),
-        });
     }
 }

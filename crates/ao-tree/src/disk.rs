@@ -3,19 +3,18 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::fs::{
-    AtFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, Statx, StatxAttributes, StatxFlags,
-    Timespec, Timestamps, Uid, XattrFlags,
+    Access, AtFlags, FallocateFlags, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, Statx,
+    StatxAttributes, StatxFlags, Uid, XattrFlags,
 };
 use rustix::io::Errno;
 
-use crate::fs::{Entry, Fs, Kind, Name, Space, Stat};
+use crate::fs::{Entry, Fs, Kind, Leased, Name, Space, Stat};
 
 /// Where `syncfs` is known to make everything durable that was written before. Elsewhere (FUSE,
 /// network file systems) each file and directory is synced by itself.
@@ -25,9 +24,11 @@ const SYNCFS_HOLDS: [i64; 6] = [
     0x9123_683E, // btrfs
     0xF2F5_2010, // f2fs
     0x0102_1994, // tmpfs
-    OVERLAYFS,
+    0x794C_7630, // overlayfs
 ];
-const OVERLAYFS: i64 = 0x794C_7630;
+
+/// Linux; `libc` has it not for every target.
+const F_SETSIG: i32 = 10;
 
 const LIST_BUFFER_BYTES: usize = 64 * 1024;
 /// Deeper than any walk of the door goes, so that syncing a foreign tree ends too.
@@ -51,6 +52,8 @@ impl Disk {
 
 impl Fs for Disk {
     type Dir = Arc<OwnedFd>;
+    /// A lease goes with the descriptor that took it.
+    type Lease = OwnedFd;
 
     fn top(&self) -> Self::Dir {
         Arc::clone(&self.top)
@@ -102,6 +105,24 @@ impl Fs for Disk {
         read_whole(file, found.stx_size, max_bytes)
     }
 
+    fn lease(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<Leased<OwnedFd>> {
+        let (file, _) = open_file(dir, name)?;
+        match take_lease(&file) {
+            Ok(()) => Ok(Leased::Held(file)),
+            Err(Errno::AGAIN) => Ok(Leased::Refused),
+            Err(_) => Ok(Leased::Unknown),
+        }
+    }
+
+    fn may_change(&self, dir: &Self::Dir) -> io::Result<bool> {
+        let wanted = Access::WRITE_OK | Access::EXEC_OK;
+        match rustix::fs::accessat(dir, c".", wanted, AtFlags::EACCESS) {
+            Ok(()) => Ok(true),
+            Err(Errno::ACCESS | Errno::PERM) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn create(&self, dir: &Self::Dir, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -113,6 +134,16 @@ impl Fs for Disk {
         }
         // Not by the mode of `openat`: that one is cut by the umask.
         Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?)
+    }
+
+    fn reserve(&self, dir: &Self::Dir, name: &OsStr, bytes: u64) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o600))?;
+        match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+            // Nothing to be freed where nothing can be reserved; the free space was looked at.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            done => Ok(done?),
+        }
     }
 
     fn make_dir(&self, dir: &Self::Dir, name: &OsStr, mode: u32) -> io::Result<()> {
@@ -138,9 +169,6 @@ impl Fs for Disk {
         if mode != ours.st_mode & 0o7777 {
             rustix::fs::fchmod(&target, Mode::from_raw_mode(mode))?;
         }
-        if FileType::from_raw_mode(theirs.st_mode).is_dir() {
-            rustix::fs::futimens(&target, &times_of(&theirs))?;
-        }
         Ok(())
     }
 
@@ -157,11 +185,6 @@ impl Fs for Disk {
     }
 
     fn exchange(&self, a: (&Self::Dir, &OsStr), b: (&Self::Dir, &OsStr)) -> io::Result<()> {
-        // An overlay exchanges directories that it made itself and refuses those of a lower layer.
-        // Which one this is shows only when it is too late, so none is exchanged there.
-        if self.kind == OVERLAYFS && self.stat(a.0, a.1)?.is_some_and(|s| s.kind == Kind::Dir) {
-            return Err(Errno::XDEV.into());
-        }
         Ok(rustix::fs::renameat_with(a.0, a.1, b.0, b.1, RenameFlags::EXCHANGE)?)
     }
 
@@ -201,10 +224,6 @@ impl Fs for Disk {
             free_bytes: found.f_bavail.saturating_mul(found.f_frsize),
             is_read_only: found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
         })
-    }
-
-    fn pause(&self, time: Duration) {
-        std::thread::sleep(time);
     }
 }
 
@@ -317,6 +336,9 @@ fn stat_of(found: &Statx) -> Stat {
         modified_ns: nanoseconds(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
         changed_ns: nanoseconds(found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
         is_mount_point: found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+        is_fixed: found
+            .stx_attributes
+            .intersects(StatxAttributes::IMMUTABLE | StatxAttributes::APPEND),
     }
 }
 
@@ -324,10 +346,19 @@ fn nanoseconds(seconds: i64, rest: u32) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
 
-fn times_of(stat: &rustix::fs::Stat) -> Timestamps {
-    let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
-    let modified = Timespec { tv_sec: stat.st_mtime, tv_nsec: stat.st_mtime_nsec.cast_signed() };
-    Timestamps { last_access: omit, last_modification: modified }
+/// The kernel refuses a lease for reading while anybody has the file open for writing, and keeps whoever opens it
+/// so waiting for a moment while the lease lives.
+#[expect(unsafe_code, reason = "rustix has no leases; two calls with plain numbers")]
+fn take_lease(file: &OwnedFd) -> Result<(), Errno> {
+    let call = |command: i32, value: i32| {
+        // SAFETY: the descriptor is open for as long as `file` is borrowed, and both commands take a number.
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), command, value) };
+        let error = io::Error::last_os_error();
+        if done == -1 { Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL)) } else { Ok(()) }
+    };
+    // Whoever wants to write makes the kernel tell us by a signal; of the usual one we would die.
+    call(F_SETSIG, libc::SIGURG)?;
+    call(libc::F_SETLEASE, libc::F_RDLCK)
 }
 
 /// Opens a regular file, and nothing else.

@@ -1,5 +1,6 @@
 //! The door itself: a tree, what is held of it, and the small moves that every part shares.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::layout::Layout;
 use crate::path::shown;
+use crate::slot::Ahead;
+use crate::stage::DISPLACED;
 
 pub(crate) const STAGING: &str = "staging";
 pub(crate) const UNDO: &str = "undo";
@@ -17,7 +20,6 @@ pub(crate) const CONFLICTS: &str = "conflicts";
 pub(crate) const HISTORY: &str = "history.jsonl";
 pub(crate) const GENERATION: &str = "generation";
 const COMMIT_LOCK: &str = "commit.lock";
-const RUN_LOCK: &str = "run.lock";
 
 /// Own files are small; a larger one is not ours.
 pub(crate) const STATE_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -29,8 +31,12 @@ pub struct Door<F: Fs> {
     pub(crate) layout: Layout,
     /// Nothing on another device can be exchanged with what is on this one.
     pub(crate) device: u64,
+    /// Whose files can be replaced by files that are like them; `None` for whoever may do all.
+    pub(crate) user: Option<u32>,
     /// Where readers wait while a commit is published; a simulated tree has none.
     pub(crate) commit_lock: Option<PathBuf>,
+    /// For a reader: what a decided commit did not bring in yet.
+    pub(crate) ahead: BTreeMap<String, Ahead>,
     /// What is asked of every content that is new to a file.
     pub(crate) doubt: Doubt,
 }
@@ -43,7 +49,9 @@ pub(crate) const NO_DOUBT: Doubt = |_| None;
 impl<F: Fs> Door<F> {
     pub fn new(fs: F, layout: Layout) -> Result<Self> {
         let top = fs.stat_dir(&fs.top()).map_err(Error::io("look at the root"))?;
-        Ok(Self { fs, layout, device: top.device, commit_lock: None, doubt: NO_DOUBT })
+        let device = top.device;
+        let ahead = BTreeMap::new();
+        Ok(Self { fs, layout, device, user: None, commit_lock: None, ahead, doubt: NO_DOUBT })
     }
 
     /// Has every content that is new to a file looked at before it is let in. What is taken back was
@@ -105,37 +113,23 @@ impl<F: Fs> Door<F> {
             Some(stat) if stat.kind != Kind::Dir => self.fs.remove_file(dir, name),
             Some(_) => {
                 let inner = self.fs.open_dir(dir, name)?;
-                self.empty(dir, name, &inner)?;
+                let empty = || {
+                    let mut entries = self.fs.names(&inner)?.into_iter();
+                    entries.try_for_each(|entry| self.remove_tree(&inner, &entry.name))
+                };
+                match empty() {
+                    // Whoever made a directory read-only lets nobody remove what is in it; this copy of it is
+                    // ours to open up.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        let state = OsStr::new(&self.layout.state);
+                        self.fs.copy_attributes((&self.fs.top(), state), (dir, name))?;
+                        empty()?;
+                    }
+                    done => done?,
+                }
                 self.fs.remove_dir(dir, name)
             }
         }
-    }
-
-    fn empty(&self, dir: &F::Dir, name: &OsStr, inner: &F::Dir) -> io::Result<()> {
-        let mut is_opened_up = false;
-        for entry in self.fs.names(inner)? {
-            let remove = || {
-                if entry.kind == Kind::Dir {
-                    self.remove_tree(inner, &entry.name)
-                } else {
-                    self.fs.remove_file(inner, &entry.name)
-                }
-            };
-            match remove() {
-                // A directory that its owner made read-only lets nobody remove what is in it;
-                // this copy of it is ours to open up.
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_opened_up => {
-                    is_opened_up = true;
-                    self.fs.copy_attributes(
-                        (&self.fs.top(), OsStr::new(&self.layout.state)),
-                        (dir, name),
-                    )?;
-                    remove()?;
-                }
-                done => done?,
-            }
-        }
-        Ok(())
     }
 
     /// Removes an empty directory; one that is not empty, or not there, stays as it is.
@@ -204,21 +198,24 @@ pub(crate) fn generation_bytes(generation: u64) -> String {
 impl Door<Disk> {
     /// Opens the door of `root`, a directory of this user's own.
     pub fn open_root(root: &Path, layout: Layout) -> Result<Self> {
-        crate::preflight::check_root(root)?;
+        crate::preflight::check_root(root, &layout)?;
         let disk = Disk::open(root)
             .map_err(Error::io(format!("open {}", shown(&root.to_string_lossy()))))?;
         let lock = root.join(&layout.state).join(COMMIT_LOCK);
         let mut door = Self::new(disk, layout)?;
         door.check_state()?;
         door.commit_lock = Some(lock);
+        let user = rustix::process::geteuid();
+        door.user = (!user.is_root()).then(|| user.as_raw());
         Ok(door)
     }
 
     /// Whether what a commit needs in the state directory is what it should be, where it is there:
     /// whatever stands in its place would stop the commit at its end. Only a look.
     pub fn check_kept_places(&self) -> Result<()> {
-        let folders = [STAGING, UNDO, ARCHIVE, CONFLICTS].map(|name| (name, Kind::Dir));
-        let files = [HISTORY, GENERATION, RUN_LOCK, COMMIT_LOCK].map(|name| (name, Kind::File));
+        let folders = [STAGING, DISPLACED, UNDO, ARCHIVE, CONFLICTS].map(|name| (name, Kind::Dir));
+        let run_lock = crate::commit::last(&self.layout.lock);
+        let files = [HISTORY, GENERATION, run_lock, COMMIT_LOCK].map(|name| (name, Kind::File));
         let Some(state) = self.state()? else { return Ok(()) };
         for (name, kind) in folders.into_iter().chain(files) {
             let path = format!("{}/{}/{name}", self.layout.root_name, self.layout.state);
@@ -233,8 +230,7 @@ impl Door<Disk> {
         Ok(())
     }
 
-    /// What is staged in the state directory is linked to and exchanged with the tree itself, so
-    /// both must be on one device and in one mount.
+    /// What is staged in the state directory is exchanged with the tree itself, so both must be on one device and in one mount.
     fn check_state(&self) -> Result<()> {
         let name = &self.layout.state;
         let looked = self.fs.stat(&self.fs.top(), OsStr::new(name));

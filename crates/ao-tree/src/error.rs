@@ -44,10 +44,6 @@ pub enum Error {
     #[error("readers held commit.lock for {seconds} s")]
     ReadersStay { seconds: u64 },
 
-    /// A reader found a commit that was cut off; only a writer may finish it.
-    #[error("commit {id} was interrupted and is not finished")]
-    Interrupted { id: String },
-
     #[error("{id}: {doubt}")]
     BadId { id: String, doubt: String },
 

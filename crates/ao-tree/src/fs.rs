@@ -7,7 +7,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::time::Duration;
 
 /// What a directory entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +35,8 @@ pub struct Stat {
     pub changed_ns: i128,
     /// Another file system, or another part of this one, is mounted here.
     pub is_mount_point: bool,
+    /// Nobody may rename it: it is immutable, or may only grow.
+    pub is_fixed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,17 @@ pub struct Space {
     pub is_read_only: bool,
 }
 
+/// What came of asking for a lease.
+#[derive(Debug)]
+pub enum Leased<L> {
+    /// Nobody has the file open for writing, and nobody opens it so while this lives.
+    Held(L),
+    /// Somebody has it open for writing.
+    Refused,
+    /// This file system, or the owner of this file, gives none.
+    Unknown,
+}
+
 /// One file system, rooted at the directory that the door guards.
 ///
 /// Nothing is durable until one of the three `sync_` operations says so; what each of them covers
@@ -67,6 +79,7 @@ pub struct Space {
 pub trait Fs {
     /// An open directory. It stays the same directory when its name changes.
     type Dir: Clone;
+    type Lease;
 
     fn top(&self) -> Self::Dir;
     fn open_dir(&self, at: &Self::Dir, name: &OsStr) -> io::Result<Self::Dir>;
@@ -83,11 +96,17 @@ pub trait Fs {
     /// A regular file's bytes. Anything else, and a file of more than `max_bytes`, is an error.
     fn read(&self, dir: &Self::Dir, name: &OsStr, max_bytes: u64) -> io::Result<Vec<u8>>;
 
+    /// Asks whether somebody can still write to a file.
+    fn lease(&self, dir: &Self::Dir, name: &OsStr) -> io::Result<Leased<Self::Lease>>;
+    /// Whether names in this directory may be changed by us.
+    fn may_change(&self, dir: &Self::Dir) -> io::Result<bool>;
+
     /// Makes a file that was not there, with these bytes. A failure may leave it part-written.
     fn create(&self, dir: &Self::Dir, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()>;
+    /// Makes a file that only holds this much space.
+    fn reserve(&self, dir: &Self::Dir, name: &OsStr, bytes: u64) -> io::Result<()>;
     fn make_dir(&self, dir: &Self::Dir, name: &OsStr, mode: u32) -> io::Result<()>;
-    /// Gives `to` the owner, mode and extended attributes of `from`; a directory its modification
-    /// time too.
+    /// Gives `to` the owner, mode and extended attributes of `from`.
     fn copy_attributes(
         &self,
         from: (&Self::Dir, &OsStr),
@@ -112,6 +131,4 @@ pub trait Fs {
     fn sync_tree(&self, dir: &Self::Dir) -> io::Result<()>;
 
     fn space(&self) -> io::Result<Space>;
-    /// Lets others run for this long.
-    fn pause(&self, time: Duration);
 }

@@ -17,23 +17,42 @@ use crate::plan::{Content, FILE_BYTES_MAX};
 use crate::stage::RECORD;
 
 impl<F: Fs> Door<F> {
-    /// All commits, oldest first.
+    /// All commits, oldest first; with one that was decided and cut off, as the next recovery will publish it.
     pub fn history(&self) -> Result<Vec<HistoryLine>> {
         let Some(state) = self.state()? else { return Ok(Vec::new()) };
+        let cut_off =
+            self.interrupted()?.filter(|_| !ao_mutant::active("RUN-45/decided-is-not-told"));
+        if let Some(id) = cut_off {
+            let path = format!("{STAGING}/{id}");
+            let here =
+                self.open_from(&state, &path).map_err(Error::io(format!("look at {path}")))?;
+            // It leaves staging when it is published.
+            if let Some(staged) =
+                here.map(|here| self.read_state(&here, HISTORY)).transpose()?.flatten()
+            {
+                return self.lines_of(&staged);
+            }
+        }
         self.lines_of(&self.read_state(&state, HISTORY)?.unwrap_or_default())
     }
 
-    /// The same for a reader that finds a commit decided and cut off: with that commit, as the next recovery
-    /// will publish it.
-    pub fn decided_history(&self) -> Result<Vec<HistoryLine>> {
-        let cut_off =
-            self.interrupted()?.filter(|_| !ao_mutant::active("RUN-45/decided-is-not-told"));
-        let Some(id) = cut_off else { return self.history() };
-        let path = format!("{}/{STAGING}/{id}", self.layout.state);
-        let here = self.open(&path).map_err(Error::io(format!("look at {path}")))?;
-        let staged = here.map(|here| self.read_state(&here, HISTORY)).transpose()?.flatten();
-        // It leaves staging when it is published.
-        staged.map_or_else(|| self.history(), |bytes| self.lines_of(&bytes))
+    /// What is kept of a commit: of one that was cut off it is still in staging.
+    pub(crate) fn kept_of(&self, id: &str, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>> {
+        for folder in [format!("{STAGING}/{id}/{UNDO}"), format!("{UNDO}/{id}")] {
+            let read = || {
+                let path = format!("{}/{folder}", self.layout.state);
+                let Some(dir) = self.open(&path)? else { return Ok(None) };
+                match self.fs.read(&dir, OsStr::new(name), max_bytes) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                    bytes => bytes.map(Some),
+                }
+            };
+            let found = read().map_err(Error::io(format!("read {folder}/{name}")))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     fn lines_of(&self, bytes: &[u8]) -> Result<Vec<HistoryLine>> {
@@ -109,13 +128,8 @@ impl<F: Fs> Door<F> {
         let damaged =
             |why: String| Error::Damaged { file: format!("{}/{file}", self.layout.state), why };
         ao_contract::check_id(id).map_err(|error| damaged(error.to_string()))?;
-        let state = self.state()?.ok_or_else(|| Error::NoSuchCommit { id: shown(id) })?;
-        let dir = self
-            .open_from(&state, &format!("{UNDO}/{id}"))
-            .map_err(Error::io(format!("open {file}")))?;
-        let dir = dir.ok_or_else(|| damaged("it is missing".into()))?;
-        let bytes =
-            self.read_state(&dir, RECORD)?.ok_or_else(|| damaged("it is missing".into()))?;
+        let bytes = self.kept_of(id, RECORD, STATE_FILE_BYTES_MAX)?;
+        let bytes = bytes.ok_or_else(|| damaged("it is missing".into()))?;
         if blake3::hash(&bytes).to_hex().as_str() != line.record_hash {
             return Err(damaged("it is not the record that the history names".into()));
         }
@@ -128,23 +142,11 @@ impl<F: Fs> Door<F> {
     }
 
     pub(crate) fn blob_of(&self, id: &str, hash: &str) -> Result<Option<Vec<u8>>> {
-        let Some(state) = self.state()? else { return Ok(None) };
-        let path = format!("{UNDO}/{id}");
-        let Some(dir) = self.open_from(&state, &path).map_err(Error::io(format!("open {path}")))?
-        else {
-            return Ok(None);
-        };
-        let bytes =
-            match self.fs.read(&dir, OsStr::new(hash), FILE_BYTES_MAX.min(STATE_FILE_BYTES_MAX)) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(source) => {
-                    return Err(Error::Io { doing: format!("read {path}/{hash}"), source });
-                }
-            };
+        let max_bytes = FILE_BYTES_MAX.min(STATE_FILE_BYTES_MAX);
+        let Some(bytes) = self.kept_of(id, hash, max_bytes)? else { return Ok(None) };
         if blake3::hash(&bytes).to_hex().as_str() != hash {
             return Err(Error::Damaged {
-                file: format!("{}/{path}/{hash}", self.layout.state),
+                file: format!("{}/{UNDO}/{id}/{hash}", self.layout.state),
                 why: "its bytes are not the ones it is named after".into(),
             });
         }
@@ -207,6 +209,9 @@ impl Later {
 impl<F: Fs> Door<F> {
     /// A file in the tree, if it is there.
     pub(crate) fn live(&self, path: &str) -> Result<Option<Content>> {
+        if let Some(ahead) = self.ahead.get(path) {
+            return Ok(ahead.becomes.clone());
+        }
         let look = || -> io::Result<Option<Content>> {
             let Some(dir) = self.open(parent(path))? else { return Ok(None) };
             let name = OsStr::new(last(path));

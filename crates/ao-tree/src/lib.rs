@@ -1,15 +1,14 @@
 //! The door: the only room that writes a user's tree.
 //!
-//! A transaction is proposed as edits, staged beside the tree as a whole new state, made durable,
-//! decided by one marker, exchanged in, recorded, and can be taken back. Whatever happens on the
-//! way, the tree is afterwards wholly what it was or wholly what it should become.
+//! A transaction is proposed as edits, staged beside the tree, made durable, decided by one marker, brought
+//! in file by file, recorded, and can be taken back. Whatever happens on the way, the tree is afterwards
+//! wholly what it was or wholly what it should become.
 //!
 //! What may be relied on:
-//! - A file is always wholly old or wholly new, and so is each held part.
-//! - A reader that shares `commit.lock` ([`share`]) or compares the generation counter sees exactly
-//!   one generation of all parts.
-//! - A raw reader of several parts may, for an instant, combine two generations.
-//! - What others write meanwhile is never lost.
+//! - A file is always wholly old or wholly new, and folders stay the same folders.
+//! - A reader that shares `commit.lock` ([`share`]) and goes by [`Door::decided`] sees exactly one generation.
+//! - A raw reader may, for milliseconds, combine files of two generations.
+//! - What others write meanwhile, or into a file that was replaced, is never lost.
 //!
 //! The door knows no lane: what it holds is said by a [`Layout`].
 
@@ -19,13 +18,16 @@ mod commit;
 mod compare;
 mod diff;
 mod disk;
+mod displaced;
 mod door;
+mod earlier;
 mod error;
 mod expire;
 mod fs;
 mod history;
 mod late;
 mod layout;
+mod lines;
 mod lock;
 mod past;
 mod path;
@@ -34,8 +36,9 @@ mod preflight;
 mod private;
 mod recover;
 mod script;
-mod snapshot;
+mod slot;
 mod stage;
+mod survey;
 mod undo;
 mod verify;
 mod write;
@@ -44,17 +47,19 @@ pub use apply::{FinalEdits, Judge, Outcome, Preview, Request, Stop};
 pub use chained::{put_program, take_program};
 pub use diff::FileDiff;
 pub use disk::Disk;
+pub use displaced::Displaced;
 pub use door::{Door, Doubt};
 pub use error::{Error, Result};
-pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
+pub use fs::{Entry, Fs, Kind, Leased, Name, Space, Stat};
 pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, at_work, holder, host, process_start, share};
 pub use past::{Kept, Past, Uncertain};
 pub use path::{TreePath, fold, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused, Seen};
 pub use private::{make_private_folder, open_private, replace_private, write_private};
-pub use recover::Recovery;
-pub use snapshot::Left;
+pub use recover::{Recovery, not_yet_in};
+pub use slot::StagedFile;
+pub use survey::Left;
 pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
 pub use write::{

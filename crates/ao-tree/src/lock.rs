@@ -43,9 +43,15 @@ pub struct RunLock {
 impl RunLock {
     /// Takes the lock or fails at once; who is refused has changed nothing.
     pub fn take(state_dir: &Path, holder: &Holder) -> Result<Self> {
-        let path = state_dir.join("run.lock");
-        make_state_dir(state_dir)?;
-        let mut file = open_linked(&path, |file| try_exclusive(file, &path))?;
+        Self::take_file(&state_dir.join("run.lock"), holder)
+    }
+
+    /// The same for doors that share a lock; see [`crate::Layout::locked_by`].
+    pub fn take_file(path: &Path, holder: &Holder) -> Result<Self> {
+        if let Some(folder) = path.parent() {
+            make_state_dir(folder)?;
+        }
+        let mut file = open_linked(path, |file| try_exclusive(file, path))?;
         let left_by = describe(&content_of(&file))
             .filter(|_| !ao_mutant::active("RUN-17/left-lock-is-not-reported"));
         let write = |file: &mut File| {

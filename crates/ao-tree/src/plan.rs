@@ -1,16 +1,16 @@
 //! From edits to what exactly would change: each path with what is there now and what will be.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 
 use ao_contract::{Change, ChangeOp, Conflict, Extra, Version};
 
-use crate::door::{Door, Doubt};
+use crate::door::{Door, Doubt, is_absent};
 use crate::error::{Error, Result};
-use crate::fs::Fs;
+use crate::fs::{Fs, Kind};
 use crate::path::{TreePath, fold};
-use crate::snapshot::{Part, Snapshot, Standing};
+use crate::survey::Survey;
 
 /// A larger file is not knowledge; it is left alone.
 pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -70,7 +70,6 @@ pub struct Refused {
 /// A file that is to change: `before` is what the edit was made against.
 #[derive(Debug, Clone)]
 pub(crate) struct Touched {
-    pub(crate) part: usize,
     pub(crate) before: Option<Content>,
     pub(crate) after: Option<Content>,
     pub(crate) reason: String,
@@ -111,6 +110,7 @@ impl Touched {
             after: self.after.as_ref().map(Content::version),
             reason: self.reason.clone(),
             sources: self.sources.clone(),
+            group: self.group.clone(),
             extra: Extra::default(),
         }
     }
@@ -153,6 +153,8 @@ pub(crate) struct Plan {
     pub(crate) clashes: Vec<Clash>,
     /// Whether an edit was made to fit what others wrote meanwhile.
     pub(crate) is_merged: bool,
+    /// The files of these edits.
+    pub(crate) carried: BTreeSet<String>,
 }
 
 impl Plan {
@@ -175,8 +177,9 @@ impl Plan {
         }
     }
 
-    pub(crate) fn parts(&self) -> HashSet<usize> {
-        self.touched.values().map(|touched| touched.part).collect()
+    /// The folders that names come to or go from.
+    pub(crate) fn folders(&self) -> HashSet<&str> {
+        self.touched.keys().map(|path| path.split_last().0).collect()
     }
 
     /// What staging, the undo snapshot and the archive will take.
@@ -191,13 +194,13 @@ impl Plan {
 }
 
 impl<F: Fs> Door<F> {
-    pub(crate) fn plan(&self, edits: Vec<Edit>, snapshot: &Snapshot, doubt: Doubt) -> Result<Plan> {
+    pub(crate) fn plan(&self, edits: Vec<Edit>, survey: &Survey, doubt: Doubt) -> Result<Plan> {
         let mut names = NewNames::default();
         let mut plan = Plan::default();
         let mut broken = BTreeMap::new();
         for edit in edits {
             let (path, group) = (edit.path.clone(), edit.group.clone());
-            match self.plan_one(edit, snapshot, &mut names, &plan)? {
+            match self.plan_one(edit, survey, &mut names, &plan)? {
                 Planned::Touch(path, touched) => {
                     let Some(why) = doubted(&touched, doubt) else {
                         plan.touched.insert(path, touched);
@@ -218,7 +221,7 @@ impl<F: Fs> Door<F> {
     fn plan_one(
         &self,
         edit: Edit,
-        snapshot: &Snapshot,
+        survey: &Survey,
         names: &mut NewNames,
         plan: &Plan,
     ) -> Result<Planned> {
@@ -226,12 +229,7 @@ impl<F: Fs> Door<F> {
             Ok(path) => path,
             Err(doubt) => return Ok(Planned::Refuse(doubt)),
         };
-        let Some(part) = self.layout.part_of(&path) else {
-            let why =
-                format!("it lies outside of what may change: {}", self.layout.describe_held());
-            return Ok(Planned::Refuse(why));
-        };
-        if let Some(why) = snapshot.blocked(&path) {
+        if let Some(why) = self.layout.refuses(&path).or_else(|| survey.blocked(&path)) {
             return Ok(Planned::Refuse(why));
         }
         if plan.touched.contains_key(&path) {
@@ -239,7 +237,7 @@ impl<F: Fs> Door<F> {
                 "another edit of this request touches the same file".into(),
             ));
         }
-        let before = match self.stands(&path, part, snapshot)? {
+        let before = match self.stands(&path)? {
             Ok(before) => before,
             Err(why) => return Ok(Planned::Refuse(why)),
         };
@@ -267,46 +265,90 @@ impl<F: Fs> Door<F> {
             return Ok(Planned::Clash(Box::new(Clash::of(&path, after, before.as_ref()))));
         }
         if before.is_none()
-            && let Err(why) =
-                names.admit(&path, &self.layout.held[part].path, &snapshot.parts[part])
+            && let Err(why) = names.admit(&path, |folder| self.names_in(folder))?
         {
             return Ok(Planned::Refuse(why));
         }
         let Edit { reason, sources, group, .. } = edit;
-        Ok(Planned::Touch(path, Touched { part, before, after, reason, sources, group }))
+        Ok(Planned::Touch(path, Touched { before, after, reason, sources, group }))
     }
 
     /// The file at this path as it is now, or why no file can be written there.
     pub(crate) fn stands(
         &self,
         path: &TreePath,
-        part: usize,
-        snapshot: &Snapshot,
     ) -> Result<std::result::Result<Option<Content>, String>> {
-        let rest = path.beneath(&self.layout.held[part].path).unwrap_or("");
-        match snapshot.standing(part, rest) {
-            Standing::Nothing => Ok(Ok(None)),
-            Standing::Folder => Ok(Err("it is a directory".into())),
-            Standing::BeneathFile => Ok(Err("a directory of its path is a file".into())),
-            Standing::File(stat) if stat.size > FILE_BYTES_MAX => {
-                Ok(Err(format!("it is larger than {FILE_BYTES_MAX} bytes")))
+        self.look_at(path).map_err(Error::io(format!("look at {path}")))
+    }
+
+    fn look_at(&self, path: &TreePath) -> io::Result<std::result::Result<Option<Content>, String>> {
+        if let Some(ahead) = self.ahead.get(path.as_str()) {
+            return Ok(Ok(ahead.becomes.clone()));
+        }
+        let refused = |end: usize, why: &str| Ok(Err(format!("{} {why}", &path.as_str()[..end])));
+        let mut dir = self.fs.top();
+        for (end, _) in path.as_str().match_indices('/') {
+            let name = OsStr::new(crate::commit::last(&path.as_str()[..end]));
+            let Some(stat) = self.fs.stat(&dir, name)? else { return self.free(&dir, path) };
+            match self.unholdable(&stat) {
+                Some(why) => return refused(end, why),
+                None if stat.kind != Kind::Dir => {
+                    return Ok(Err("a directory of its path is a file".into()));
+                }
+                None => {}
             }
-            Standing::File(stat) => {
-                let content = self.content(path, stat.mode);
-                Ok(Ok(content.map_err(Error::io(format!("read {path}")))?))
+            dir = match self.fs.open_dir(&dir, name) {
+                Err(error) if is_absent(&error) => return Ok(Ok(None)),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return refused(end, "may not be read");
+                }
+                opened => opened?,
+            };
+        }
+        let name = OsStr::new(path.split_last().1);
+        let Some(stat) = self.fs.stat(&dir, name)? else { return self.free(&dir, path) };
+        if stat.kind == Kind::Dir {
+            return Ok(Err("it is a directory".into()));
+        }
+        if let Some(why) = self.unholdable(&stat) {
+            return refused(path.as_str().len(), why);
+        }
+        if stat.size > FILE_BYTES_MAX {
+            return Ok(Err(format!("it is larger than {FILE_BYTES_MAX} bytes")));
+        }
+        match self.fs.read(&dir, name, FILE_BYTES_MAX) {
+            Ok(bytes) => Ok(self.free(&dir, path)?.map(|_| Some(Content::new(bytes, stat.mode)))),
+            // It went between the two looks: the next comparison sees that too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ok(None)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                refused(path.as_str().len(), "may not be read")
             }
+            Err(error) => Err(error),
         }
     }
 
-    fn content(&self, path: &TreePath, mode: u32) -> io::Result<Option<Content>> {
-        let (folder, name) = path.split_last();
-        let Some(dir) = self.open(folder)? else { return Ok(None) };
-        match self.fs.read(&dir, OsStr::new(name), FILE_BYTES_MAX) {
-            Ok(bytes) => Ok(Some(Content::new(bytes, mode))),
-            // It went between the walk and the look: the next comparison sees that too.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+    /// Whether names may come to this directory and go from it.
+    fn free(
+        &self,
+        dir: &F::Dir,
+        path: &TreePath,
+    ) -> io::Result<std::result::Result<Option<Content>, String>> {
+        if self.fs.may_change(dir)? {
+            return Ok(Ok(None));
         }
+        let folder = path.split_last().0;
+        Ok(Err(format!("{}/{folder} may not be written", self.layout.root_name)))
+    }
+
+    /// The names in a folder; none if it is not there.
+    fn names_in(&self, folder: &str) -> Result<HashMap<String, String>> {
+        let list = || match self.open(folder)? {
+            Some(dir) => self.fs.names(&dir),
+            None => Ok(Vec::new()),
+        };
+        let listed = list().map_err(Error::io(format!("list {folder}")))?;
+        let names = listed.into_iter().filter_map(|entry| entry.name.into_string().ok());
+        Ok(names.map(|name| (fold(&name), name)).collect())
     }
 }
 
@@ -339,42 +381,35 @@ impl NewNames {
     fn admit(
         &mut self,
         path: &TreePath,
-        held: &TreePath,
-        part: &Part,
-    ) -> std::result::Result<(), String> {
-        let Some(rest) = path.beneath(held) else { return Ok(()) };
+        names_in: impl Fn(&str) -> Result<HashMap<String, String>>,
+    ) -> Result<std::result::Result<(), String>> {
         if self.folders.contains(path.as_str()) {
-            return Err("another edit of this request needs a directory of this name".into());
+            return Ok(Err("another edit of this request needs a directory of this name".into()));
         }
-        let mut folder_path = held.as_str().to_owned();
-        let mut folder = match part {
-            Part::Dir(folder) => Some(folder),
-            _ => None,
-        };
-        for name in rest.split('/') {
-            let here = self.taken.entry(folder_path.clone()).or_insert_with(|| names_in(folder));
+        let mut folder = String::new();
+        for name in path.names() {
+            if !self.taken.contains_key(&folder) {
+                self.taken.insert(folder.clone(), names_in(&folder)?);
+            }
+            let here = self.taken.entry(folder.clone()).or_default();
             let owner = here.entry(fold(name)).or_insert_with(|| name.to_owned());
             if owner != name {
-                return Err(format!(
+                return Ok(Err(format!(
                     "its name `{name}` differs from `{owner}` only in case or normal form"
-                ));
+                )));
             }
-            if self.files.contains(&folder_path) {
-                return Err("a directory of its path is a file that this request writes".into());
+            if self.files.contains(&folder) {
+                return Ok(
+                    Err("a directory of its path is a file that this request writes".into()),
+                );
             }
-            self.folders.insert(folder_path.clone());
-            folder = folder.and_then(|folder| folder.folder(OsStr::new(name)));
-            folder_path.push('/');
-            folder_path.push_str(name);
+            if !folder.is_empty() {
+                self.folders.insert(folder.clone());
+                folder.push('/');
+            }
+            folder.push_str(name);
         }
-        self.files.insert(folder_path);
-        Ok(())
+        self.files.insert(folder);
+        Ok(Ok(()))
     }
-}
-
-fn names_in(folder: Option<&crate::snapshot::Folder>) -> HashMap<String, String> {
-    let Some(folder) = folder else { return HashMap::new() };
-    let names =
-        folder.files.iter().map(|entry| &entry.name).chain(folder.folders.iter().map(|f| &f.0));
-    names.filter_map(|name| name.to_str()).map(|name| (fold(name), name.to_owned())).collect()
 }

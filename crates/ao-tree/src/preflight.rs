@@ -5,9 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::layout::{Layout, Reach};
 
 /// The root must be a plain directory of this user's own.
-pub(crate) fn check_root(root: &Path) -> Result<()> {
+pub(crate) fn check_root(root: &Path, layout: &Layout) -> Result<()> {
     let unfit = |why: &str, remedy: &str| Error::Unfit {
         path: crate::path::shown(&root.to_string_lossy()),
         why: why.into(),
@@ -39,8 +40,9 @@ pub(crate) fn check_root(root: &Path) -> Result<()> {
         let why = format!("belongs to user {}, and this is user {user}", found.uid());
         return Err(unfit(&why, "run ao as its owner"));
     }
-    // What a submodule holds is committed elsewhere; an exchange would cut it from its repository.
-    if std::fs::symlink_metadata(root.join(".git")).is_ok() {
+    // What a submodule holds is committed elsewhere.
+    let is_whole = matches!(layout.reach, Reach::AllBut(_));
+    if !is_whole && std::fs::symlink_metadata(root.join(".git")).is_ok() {
         return Err(unfit(
             "is a repository or submodule of its own",
             "run ao inside that repository",

@@ -1,24 +1,28 @@
 //! Recovery: what a run that was cut off left behind is finished or removed, before anything else.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::time::Duration;
+use std::path::Path;
 
-use ao_contract::Marker;
+use ao_contract::{Conflict, Marker, SlotKind};
 
 use crate::apply::Stop;
-use crate::door::{ARCHIVE, CONFLICTS, Door, STAGING, UNDO};
+use crate::disk::Disk;
+use crate::door::{ARCHIVE, CONFLICTS, Door, HISTORY, STAGING, UNDO};
+use crate::earlier::{Earlier, earlier_marker};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
+use crate::layout::Layout;
 use crate::lock::exclusive;
 use crate::path::shown;
-use crate::script::{MARKER_PREFIX, read_marker};
-use crate::stage::Room;
+use crate::script::{MARKER_PREFIX, Origin, Script, Work, read_marker};
+use crate::slot::{Ahead, StagedFile};
+use crate::stage::{Room, SLOTS};
 
 /// Where doubtful markers and their staging go when a person says so.
 const QUARANTINE: &str = "quarantine";
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recovery {
     /// The commit that was decided, and is finished now.
     pub finished: Option<String>,
@@ -28,6 +32,10 @@ pub struct Recovery {
     pub foreign: Vec<String>,
     /// What a person asked to be set aside.
     pub set_aside: Vec<String>,
+    /// Files to which lines were appended after they had been replaced: these are in the tree now.
+    pub carried: Vec<String>,
+    /// Files that were written to after they had been replaced: what was written is kept.
+    pub conflicts: Vec<Conflict>,
 }
 
 impl Recovery {
@@ -38,12 +46,18 @@ impl Recovery {
 
 /// A marker file, and what may be thought of it.
 enum Found {
-    Ours(Marker),
+    Ours(Decided),
     /// Another tool's, whose commit was complete: only its leavings are there.
     ForeignDone {
         iteration_id: String,
     },
     Doubtful(String),
+}
+
+enum Decided {
+    Now(Marker),
+    /// By a program that exchanged whole folders.
+    Earlier(Earlier),
 }
 
 impl<F: Fs> Door<F> {
@@ -77,12 +91,21 @@ impl<F: Fs> Door<F> {
             dropped.map_err(Error::io("drop a marker"))?;
             ours.clear();
         }
-        if let Some((_, marker)) = ours.pop() {
-            recovery.finished = Some(self.roll_forward(&state, &marker)?);
+        if let Some((name, decided)) = ours.pop() {
+            let script = self.roll_forward(&state, &name, decided)?;
+            recovery.carried.extend(script.carried);
+            recovery.conflicts.extend(script.conflicts);
+            recovery.finished = Some(script.id);
         }
         if !ao_mutant::active("LOOP-20/leftovers-stay") {
-            recovery.removed = self.remove_leftovers(&state)?;
+            recovery.removed = self.remove_leftovers(&state, &mut recovery.conflicts)?;
+            recovery.removed.retain(|id| Some(id) != recovery.finished.as_ref());
         }
+        let late = self.revisit()?;
+        recovery.carried.extend(late.carried);
+        let told = |one: &Conflict| recovery.conflicts.iter().any(|told| told.kept == one.kept);
+        let new: Vec<Conflict> = late.conflicts.into_iter().filter(|one| !told(one)).collect();
+        recovery.conflicts.extend(new);
         self.remove_empty_keepsakes(&state)?;
         if !ao_mutant::active("LOOP-21/counter-stays-odd") {
             self.settle_generation(&state)?;
@@ -115,7 +138,7 @@ impl<F: Fs> Door<F> {
         let doing = || Error::io("set the marker aside");
         let (mut names, mut ours) = (Vec::new(), Vec::new());
         for name in self.markers(&state)? {
-            match self.examine_or_stuck(&state, &name)? {
+            match self.examine(&state, &name)? {
                 Found::Doubtful(_) => names.push(name),
                 Found::Ours(_) => ours.push(name),
                 Found::ForeignDone { .. } => {}
@@ -150,7 +173,6 @@ impl<F: Fs> Door<F> {
         let Some(state) = self.state()? else { return Ok(None) };
         let is_finished = |name: &String| {
             self.is_finished_elsewhere(&state, name) && !ao_mutant::active("RUN-47/readers-stop")
-                || ao_mutant::active("LOOP-04/half-a-commit-is-read")
         };
         let cut_off = self.markers(&state)?.into_iter().find(|name| !is_finished(name));
         Ok(cut_off.map(|name| shown(name.trim_start_matches(MARKER_PREFIX))))
@@ -195,95 +217,151 @@ impl<F: Fs> Door<F> {
         if let Some(found) = foreign(&bytes) {
             return Ok(found);
         }
+        if let Some(marker) = earlier_marker(&bytes) {
+            return Ok(match self.load_earlier(&marker, name, state)? {
+                Ok(earlier) => Found::Ours(Decided::Earlier(earlier)),
+                Err(doubt) => Found::Doubtful(doubt),
+            });
+        }
         let marker = match read_marker(&bytes) {
             Ok(marker) => marker,
             Err(doubt) => return Ok(Found::Doubtful(doubt)),
         };
         Ok(match self.doubt(state, name, &marker)? {
             Some(doubt) => Found::Doubtful(doubt),
-            None => Found::Ours(marker),
+            None => Found::Ours(Decided::Now(marker)),
         })
-    }
-
-    /// As [`Door::examine`], and a marker whose directories cannot be told apart counts as
-    /// doubtful too.
-    fn examine_or_stuck(&self, state: &F::Dir, name: &str) -> Result<Found> {
-        match self.examine(state, name)? {
-            Found::Ours(marker) => Ok(match self.stuck_slot(&marker)? {
-                Some(slot) => Found::Doubtful(format!("{slot} is not what the marker says")),
-                None => Found::Ours(marker),
-            }),
-            found => Ok(found),
-        }
     }
 
     /// Why a whole marker of ours must still not be followed.
     fn doubt(&self, state: &F::Dir, name: &str, marker: &Marker) -> Result<Option<String>> {
         let id = &marker.iteration_id;
-        if ao_contract::check_id(id).is_err() || name != format!("{MARKER_PREFIX}{id}") {
-            return Ok(Some(format!("it says that it belongs to {}", shown(id))));
+        let paths = marker.slots.iter().map(|slot| (slot.path.as_str(), slot.kind));
+        if let Some(doubt) = self.misplaced(name, id, paths) {
+            return Ok(Some(doubt));
         }
-        for slot in &marker.slots {
-            let held = crate::path::TreePath::parse(&slot.live).ok();
-            let is_held = held.is_some_and(|path| {
-                self.layout.part_of(&path).is_some()
-                    || self.layout.held.iter().any(|held| held.path == path)
-            });
-            let staged = format!(
-                "{}/{STAGING}/{id}/{}/{}",
-                self.layout.state, self.layout.root_name, slot.live
-            );
-            let is_held = is_held || ao_mutant::active("LOOP-23/any-path-is-followed");
-            if !is_held || slot.staged != staged {
-                return Ok(Some(format!(
-                    "it names {}, which lies outside of what may change",
-                    shown(&slot.live)
-                )));
+        let loaded = self.load(marker, state)?;
+        let (script, slots) = match loaded {
+            Ok(loaded) => loaded,
+            Err(doubt) => return Ok(Some(doubt)),
+        };
+        if !self.is_staged(state, id)? {
+            return Ok(None);
+        }
+        let lost = self.lost_path(&script, &slots).map_err(Error::io("look at what is staged"))?;
+        Ok(lost.map(|path| format!("the staged {} is gone or was changed", shown(&path))))
+    }
+
+    /// Why a marker of this name cannot be of this id, or names what it must not.
+    pub(crate) fn misplaced<'s>(
+        &self,
+        name: &str,
+        id: &str,
+        paths: impl Iterator<Item = (&'s str, SlotKind)>,
+    ) -> Option<String> {
+        if ao_contract::check_id(id).is_err() || name != format!("{MARKER_PREFIX}{id}") {
+            return Some(format!("it says that it belongs to {}", shown(id)));
+        }
+        let is_allowed = |(path, kind): &(&str, SlotKind)| {
+            // Of a folder that is new, any file in it would do.
+            let inside =
+                if *kind == SlotKind::Dir { format!("{path}/x") } else { (*path).to_owned() };
+            let parsed = crate::path::TreePath::parse(&inside);
+            parsed.is_ok_and(|path| self.layout.refuses(&path).is_none())
+                || ao_mutant::active("LOOP-23/any-path-is-followed")
+        };
+        let mut paths = paths.filter(|path| !is_allowed(path));
+        let (path, _) = paths.next()?;
+        Some(format!("it names {}, which lies outside of what may change", shown(path)))
+    }
+
+    /// Whether a decided commit is not in the history yet.
+    fn is_staged(&self, state: &F::Dir, id: &str) -> Result<bool> {
+        let looked = || match self.open_from(state, &format!("{STAGING}/{id}"))? {
+            Some(room) => Ok(self.fs.stat(&room, OsStr::new(HISTORY))?.is_some()),
+            None => Ok(false),
+        };
+        looked().map_err(Error::io("look at the staging"))
+    }
+
+    /// The door as a reader needs it who finds a commit decided and cut off: what of it is not in the tree yet is
+    /// seen as if it were. Nothing is written.
+    pub fn ahead(self) -> Result<Self> {
+        let ahead = self.not_yet()?.into_iter().map(|one| (one.path.clone(), one)).collect();
+        Ok(Self { ahead, ..self })
+    }
+
+    fn not_yet(&self) -> Result<Vec<Ahead>> {
+        let Some(state) = self.state()? else { return Ok(Vec::new()) };
+        let mut ahead = Vec::new();
+        for name in self.markers(&state)? {
+            let marker = match self.examine(&state, &name)? {
+                // One that is gone by now was cleared by a writer while a reader looked.
+                Found::ForeignDone { .. } => continue,
+                Found::Doubtful(_) if self.is_finished_elsewhere(&state, &name) => continue,
+                Found::Doubtful(doubt) => {
+                    return Err(Error::Doubt { file: self.state_path(&name), doubt });
+                }
+                Found::Ours(Decided::Earlier(earlier)) => {
+                    ahead.extend(self.earlier_to_do(&earlier, &state)?);
+                    continue;
+                }
+                Found::Ours(Decided::Now(marker)) => marker,
+            };
+            if self.is_staged(&state, &marker.iteration_id)?
+                && !ao_mutant::active("LOOP-04/half-a-commit-is-read")
+                && let Ok((script, slots)) = self.load(&marker, &state)?
+            {
+                let [place, _] = crate::stage::slots_of(&marker.iteration_id);
+                let to_do = self.still_to_do(script.items(), &slots, &place);
+                ahead.extend(to_do.map_err(Error::io("read what a commit decided"))?);
             }
         }
-        let Some(room) = self.open_room(state, id)? else {
-            return Ok(Some("its staging is missing".into()));
-        };
-        Ok(self.load(marker, &room)?.err())
+        Ok(ahead)
     }
 
-    fn open_room(&self, state: &F::Dir, id: &str) -> Result<Option<F::Dir>> {
-        self.open_from(state, &format!("{STAGING}/{id}")).map_err(Error::io("open the staging"))
-    }
-
-    fn roll_forward(&self, state: &F::Dir, marker: &Marker) -> Result<String> {
-        let id = &marker.iteration_id;
-        let missing = |doubt: String| Error::Doubt {
-            file: self.state_path(&format!("{MARKER_PREFIX}{id}")),
-            doubt,
+    fn roll_forward(&self, state: &F::Dir, name: &str, decided: Decided) -> Result<Script> {
+        let missing = |doubt: String| Error::Doubt { file: self.state_path(name), doubt };
+        let marker = match decided {
+            Decided::Now(marker) => marker,
+            Decided::Earlier(earlier) => self.convert(earlier, state)?,
         };
-        let room =
-            self.open_room(state, id)?.ok_or_else(|| missing("its staging is missing".into()))?;
-        let mut work = self.load(marker, &room)?.map_err(missing)?;
-        let staging = self.open_from(state, STAGING).map_err(Error::io("open the staging"))?;
-        let staging = staging.ok_or_else(|| missing("its staging is missing".into()))?;
-        let at = Room { state: state.clone(), staging, here: room };
+        let (script, slots) = self.load(&marker, state)?.map_err(missing)?;
+        let id = script.id.clone();
+        let staging = self.make_dirs(state, STAGING).map_err(Error::io("open the staging"))?;
+        // All that it had may have been moved to its place already.
+        let here = self.make_dirs(&staging, &id).map_err(Error::io("open the staging"))?;
+        let at = Room { state: state.clone(), staging, here, slots };
         let lock = self.commit_lock.as_deref();
         let readers = lock.map(|lock| exclusive(lock, &Stop::default())).transpose()?;
-        let finished = self.finish(&mut work, &at, Duration::ZERO);
+        let mut work = Work { origin: Origin::Left, script };
+        let finished = self.finish(&mut work, &at);
         drop(readers);
         match finished {
             // What is left of it in staging goes with all other leftovers.
-            Ok(()) => Ok(id.clone()),
-            Err(doubt @ Error::Doubt { .. }) => Err(doubt),
-            Err(error) => Err(Error::Unfinished { id: id.clone(), source: Box::new(error) }),
+            Ok(()) => Ok(work.script),
+            Err(error) => Err(Error::Unfinished { id, source: Box::new(error) }),
         }
     }
 
-    fn remove_leftovers(&self, state: &F::Dir) -> Result<Vec<String>> {
+    fn remove_leftovers(
+        &self,
+        state: &F::Dir,
+        conflicts: &mut Vec<Conflict>,
+    ) -> Result<Vec<String>> {
         let doing = || Error::io("remove leftover staging");
         let Some(staging) = self.open_from(state, STAGING).map_err(doing())? else {
             return Ok(Vec::new());
         };
+        let known = self.known_ids();
         let mut removed = Vec::new();
         for entry in self.fs.list(&staging).map_err(doing())? {
             let name = entry.name.to_string_lossy().into_owned();
             if entry.name.to_str().is_some() && entry.stat.kind == Kind::Dir {
+                let slots = self.open_from(&staging, &format!("{name}/{SLOTS}")).map_err(doing())?;
+                if let Some(slots) = slots.filter(|_| !known.contains(&name)) {
+                    conflicts.extend(self.rescue(&name, &slots)?.conflicts);
+                }
                 self.clear_staging(&name, &staging, state)?;
             } else {
                 self.remove_tree(&staging, &entry.name).map_err(doing())?;
@@ -300,8 +378,7 @@ impl<F: Fs> Door<F> {
     fn remove_empty_keepsakes(&self, state: &F::Dir) -> Result<()> {
         let doing = || Error::io("remove empty folders of a transaction that was cut off");
         // A damaged history names nothing; then every folder is tried, and only empty ones go.
-        let lines = self.history().unwrap_or_default();
-        let known: HashSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
+        let known = self.known_ids();
         for name in [UNDO, ARCHIVE, CONFLICTS] {
             let Some(kept) = self.open_from(state, name).map_err(doing())? else { continue };
             for entry in self.fs.list(&kept).map_err(doing())? {
@@ -314,6 +391,10 @@ impl<F: Fs> Door<F> {
             }
         }
         Ok(())
+    }
+
+    fn known_ids(&self) -> HashSet<String> {
+        self.history().unwrap_or_default().into_iter().map(|line| line.id).collect()
     }
 
     /// Removes finished markers of another tool, and before that what belonged to each. The disk is
@@ -339,24 +420,19 @@ impl<F: Fs> Door<F> {
         };
         remove().map_err(Error::io("remove finished markers of another tool"))
     }
+}
 
-    /// A slot that is neither before nor after.
-    fn stuck_slot(&self, marker: &Marker) -> Result<Option<String>> {
-        use crate::commit::{last, parent};
-        for slot in marker.slots.iter().filter(|slot| slot.kind == ao_contract::SlotKind::Dir) {
-            let inode = |path: &str| -> std::io::Result<Option<u64>> {
-                let Some(dir) = self.open(parent(path))? else { return Ok(None) };
-                Ok(self.fs.stat(&dir, OsStr::new(last(path)))?.map(|stat| stat.inode))
-            };
-            let doing = || Error::io(format!("look at {}", slot.live));
-            let is_todo = inode(&slot.staged).map_err(doing())? == slot.new_inode;
-            let in_tree = inode(&slot.live).map_err(doing())?;
-            if is_todo && in_tree.is_some() && in_tree != slot.old_inode {
-                return Ok(Some(slot.live.clone()));
-            }
-        }
-        Ok(None)
-    }
+/// What a commit beneath `root` decided and did not bring in yet, by path: `None` for a file that goes. For readers
+/// of the files themselves; they share the lock meanwhile.
+pub fn not_yet_in(root: &Path, state: &str) -> Result<BTreeMap<String, Option<StagedFile>>> {
+    let name =
+        root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let disk = match Disk::open(root) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        disk => disk.map_err(Error::io(format!("open {}", root.display())))?,
+    };
+    let door = Door::new(disk, Layout::all_but(&name, state, &[]))?;
+    Ok(door.not_yet()?.into_iter().map(|one| (one.path, one.staged)).collect())
 }
 
 /// Markers of another tool have no `format`. Only a finished one can be dealt with: an unfinished

@@ -1,25 +1,22 @@
-//! What is left to do once a commit is decided, written down beside the staged tree: recovery
+//! What is left to do once a commit is decided, written down beside what is staged: recovery
 //! reads it back and does the same as the commit would have done.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::collections::{BTreeMap, HashMap};
 
 use ao_contract::{
-    Author, Change, Conflict, Extra, Fitness, HistoryLine, Manner, Marker, MarkerFormat,
-    MarkerState, Method, Open, Record, SchemaVersion, Slot,
+    Author, Change, ChangeOp, Conflict, Extra, Fitness, HistoryLine, Manner, Marker, MarkerFormat,
+    MarkerState, Method, Open, Record, SchemaVersion, Slot, SlotKind,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::apply::Request;
 use crate::door::Door;
 use crate::error::{Error, Result};
-use crate::fs::{Fs, Stat};
+use crate::fs::Fs;
 use crate::plan::Plan;
-use crate::snapshot::Folder;
+use crate::stage::SLOTS;
 
 pub(crate) const SCRIPT: &str = "script.json";
-pub(crate) const BASE: &str = "base";
 pub(crate) const MARKER_PREFIX: &str = "COMMIT-MARKER.";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,8 +31,7 @@ pub(crate) struct Script {
     pub(crate) given: Option<Open<Manner>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fitness: Option<Fitness>,
-    pub(crate) method: Method,
-    pub(crate) changes: Vec<Planned>,
+    pub(crate) changes: Vec<Change>,
     /// Folders that this commit makes, and that the commits it takes back had made.
     pub(crate) folders: Vec<String>,
     pub(crate) drop_folders: Vec<String>,
@@ -44,19 +40,34 @@ pub(crate) struct Script {
     pub(crate) slots: Vec<Slot>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Planned {
+/// One changed file, and where its other side is: staged until it is brought in, displaced after that.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) index: usize,
     pub(crate) change: Change,
-    /// The staged file, by which it is known wherever it is moved.
-    pub(crate) inode: Option<u64>,
-    /// The edits of one group stay together.
-    #[serde(default)]
-    pub(crate) group: Option<String>,
+    /// The name in the slots of what was or will be in its place.
+    pub(crate) name: String,
+    /// Where it is staged instead, if it comes with a folder that is new.
+    pub(crate) in_folder: Option<String>,
+}
+
+impl Item {
+    pub(crate) fn path(&self) -> &str {
+        &self.change.path
+    }
+
+    pub(crate) fn base(&self) -> Option<&str> {
+        self.change.before.as_ref().map(|version| version.hash.as_str())
+    }
+
+    pub(crate) fn new(&self) -> Option<&str> {
+        self.change.after.as_ref().map(|version| version.hash.as_str())
+    }
 }
 
 impl Script {
     /// A script with no change in it yet.
-    pub(crate) fn begin(request: &Request, plan: &Plan, method: Method) -> Self {
+    pub(crate) fn begin(request: &Request, plan: &Plan) -> Self {
         Self {
             id: request.id.clone(),
             at: request.at.clone(),
@@ -65,7 +76,6 @@ impl Script {
             by: request.by.map(Open::from),
             given: request.given.map(Open::from),
             fitness: None,
-            method,
             changes: Vec::new(),
             folders: Vec::new(),
             drop_folders: request.drop_folders.clone(),
@@ -73,6 +83,49 @@ impl Script {
             conflicts: plan.clashes.iter().map(|clash| clash.conflict.clone()).collect(),
             slots: Vec::new(),
         }
+    }
+
+    /// The changes in the order in which they are made: additions, replacements, removals. So what one file
+    /// takes over from another is at every moment in one of the two.
+    pub(crate) fn items(&self) -> Vec<Item> {
+        let folders: HashMap<&str, String> =
+            self.folder_slots().map(|(name, path)| (path, name)).collect();
+        let in_folder = |path: &str| {
+            let mut ends = path.match_indices('/').map(|(at, _)| path.split_at(at));
+            ends.find_map(|(above, rest)| Some(format!("{}{rest}", folders.get(above)?)))
+        };
+        let item = |(index, change): (usize, &Change)| Item {
+            index,
+            change: change.clone(),
+            name: index.to_string(),
+            in_folder: in_folder(&change.path),
+        };
+        let mut items: Vec<Item> = self.changes.iter().enumerate().map(item).collect();
+        items.sort_by_key(|item| {
+            let order = rank(item.change.op);
+            if ao_mutant::active("LOOP-07/removals-come-first") { 2 - order } else { order }
+        });
+        items
+    }
+
+    /// The folders that are new as a whole, with their names in the slots.
+    pub(crate) fn folder_slots(&self) -> impl Iterator<Item = (String, &str)> {
+        let folders = self.slots.iter().filter(|slot| slot.kind == SlotKind::Dir);
+        folders.enumerate().map(|(number, slot)| (folder_name(number), slot.path.as_str()))
+    }
+
+    /// Says what is brought in, in its order.
+    pub(crate) fn fill_slots(&mut self, folders: Vec<String>) {
+        let folder = |path| Slot { path, kind: SlotKind::Dir, base: None, new: None };
+        self.slots = folders.into_iter().map(folder).collect();
+        let file = |item: Item| Slot {
+            kind: SlotKind::File,
+            base: item.base().map(str::to_owned),
+            new: item.new().map(str::to_owned),
+            path: item.change.path,
+        };
+        let files: Vec<Slot> = self.items().into_iter().map(file).collect();
+        self.slots.extend(files);
     }
 
     pub(crate) fn record(&self) -> Record {
@@ -85,138 +138,43 @@ impl Script {
             by: self.by.clone(),
             given: self.given.clone(),
             fitness: self.fitness.clone(),
-            changes: self.changes.iter().map(|planned| planned.change.clone()).collect(),
+            changes: self.changes.clone(),
             folders: self.folders.clone(),
             carried: self.carried.clone(),
             conflicts: self.conflicts.clone(),
             extra: Extra::default(),
         }
     }
-}
 
-/// A file as the commit found it: enough to tell whether somebody wrote to it since.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) inode: u64,
-    size: u64,
-    modified_ns: i128,
-}
-
-impl Known {
-    pub(crate) fn of(stat: &Stat) -> Self {
-        Self { inode: stat.inode, size: stat.size, modified_ns: stat.modified_ns }
+    pub(crate) fn marker_name(&self) -> String {
+        format!("{MARKER_PREFIX}{}", self.id)
     }
 
-    /// The same file, and nobody wrote to it.
-    pub(crate) fn is_still(&self, stat: &Stat) -> bool {
-        *self == Self::of(stat)
-    }
-}
-
-/// The files of a directory tree as the commit found them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Base {
-    pub(crate) files: Vec<(OsString, Known)>,
-    pub(crate) folders: Vec<(OsString, Base)>,
-}
-
-impl Base {
-    pub(crate) fn of(folder: &Folder) -> Self {
-        let files = folder.files.iter().map(|entry| (entry.name.clone(), Known::of(&entry.stat)));
-        let folders = folder.folders.iter().map(|(name, inner)| (name.clone(), Base::of(inner)));
-        Self { files: files.collect(), folders: folders.collect() }
-    }
-
-    pub(crate) fn file(&self, name: &OsStr) -> Option<Known> {
-        let at = self.files.binary_search_by(|file| file.0.as_os_str().cmp(name)).ok()?;
-        Some(self.files[at].1)
-    }
-
-    pub(crate) fn folder(&self, name: &OsStr) -> Option<&Base> {
-        let at = self.folders.binary_search_by(|folder| folder.0.as_os_str().cmp(name)).ok()?;
-        Some(&self.folders[at].1)
+    pub(crate) fn marker(&self, script: &[u8]) -> Result<Vec<u8>> {
+        let mut marker = Marker {
+            format: MarkerFormat::AoTree2,
+            state: MarkerState::RollForward,
+            iteration_id: self.id.clone(),
+            started_at: self.at.clone(),
+            slots: self.slots.clone(),
+            plan_hash: blake3::hash(script).to_hex().to_string(),
+            checksum: String::new(),
+        };
+        marker.checksum = blake3::hash(&to_json(&marker)?).to_hex().to_string();
+        to_json(&marker)
     }
 }
 
-/// One line an entry: `f INODE SIZE MODIFIED NAME`, `d NAME` into a folder, `u` out of it; a folder's files
-/// before its folders. One tree a slot, each closed by its `u`.
-pub(crate) fn write_bases(bases: &[Base]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for base in bases {
-        write_base(base, &mut text);
-        text.extend_from_slice(b"u\n");
-    }
-    text
-}
-
-fn write_base(base: &Base, text: &mut Vec<u8>) {
-    for (name, Known { inode, size, modified_ns }) in &base.files {
-        text.extend_from_slice(format!("f {inode} {size} {modified_ns} ").as_bytes());
-        write_name(name, text);
-    }
-    for (name, inner) in &base.folders {
-        text.extend_from_slice(b"d ");
-        write_name(name, text);
-        write_base(inner, text);
-        text.extend_from_slice(b"u\n");
+fn rank(op: ChangeOp) -> u8 {
+    match op {
+        ChangeOp::Add => 0,
+        ChangeOp::Change => 1,
+        ChangeOp::Delete => 2,
     }
 }
 
-fn write_name(name: &OsStr, text: &mut Vec<u8>) {
-    for &byte in name.as_bytes() {
-        if matches!(byte, b'%' | b'\n') {
-            text.extend_from_slice(format!("%{byte:02x}").as_bytes());
-        } else {
-            text.push(byte);
-        }
-    }
-    text.push(b'\n');
-}
-
-pub(crate) fn read_bases(text: &[u8], count: usize) -> Option<Vec<Base>> {
-    let mut lines = text.split(|byte| *byte == b'\n');
-    (0..count).map(|_| read_base(&mut lines)).collect()
-}
-
-fn read_base<'a>(lines: &mut impl Iterator<Item = &'a [u8]>) -> Option<Base> {
-    let mut base = Base::default();
-    loop {
-        match lines.next()? {
-            b"u" => return Some(base),
-            line if line.starts_with(b"d ") => {
-                base.folders.push((read_name(&line[2..])?, read_base(lines)?));
-            }
-            line => {
-                let mut fields = line.strip_prefix(b"f ")?.splitn(4, |byte| *byte == b' ');
-                let known = Known {
-                    inode: number(fields.next()?)?,
-                    size: number(fields.next()?)?,
-                    modified_ns: number(fields.next()?)?,
-                };
-                base.files.push((read_name(fields.next()?)?, known));
-            }
-        }
-    }
-}
-
-fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
-    std::str::from_utf8(text).ok()?.parse().ok()
-}
-
-fn read_name(text: &[u8]) -> Option<OsString> {
-    let mut name = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte == b'%' {
-            let hex = std::str::from_utf8(after.get(..2)?).ok()?;
-            name.push(u8::from_str_radix(hex, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            name.push(byte);
-            rest = after;
-        }
-    }
-    Some(OsString::from_vec(name))
+fn folder_name(number: usize) -> String {
+    format!("d{number}")
 }
 
 /// Where a decided commit comes from.
@@ -233,41 +191,6 @@ pub(crate) enum Origin {
 pub(crate) struct Work {
     pub(crate) origin: Origin,
     pub(crate) script: Script,
-    /// One a slot; empty for a slot that is a file.
-    pub(crate) bases: Vec<Base>,
-}
-
-impl Work {
-    pub(crate) fn marker_name(&self) -> String {
-        format!("{MARKER_PREFIX}{}", self.script.id)
-    }
-
-    /// The script and the bases as they are written.
-    pub(crate) fn bytes(&self) -> Result<(Vec<u8>, Vec<u8>)> {
-        Ok((to_json(&self.script)?, write_bases(&self.bases)))
-    }
-
-    pub(crate) fn marker(&self, script: &[u8], bases: &[u8]) -> Result<Vec<u8>> {
-        let mut marker = Marker {
-            format: MarkerFormat::AoTree1,
-            state: MarkerState::RollForward,
-            iteration_id: self.script.id.clone(),
-            started_at: self.script.at.clone(),
-            slots: self.script.slots.clone(),
-            plan_hash: plan_hash(script, bases),
-            checksum: String::new(),
-        };
-        marker.checksum = blake3::hash(&to_json(&marker)?).to_hex().to_string();
-        to_json(&marker)
-    }
-}
-
-fn plan_hash(script: &[u8], bases: &[u8]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&(script.len() as u64).to_le_bytes());
-    hasher.update(script);
-    hasher.update(bases);
-    hasher.finalize().to_hex().to_string()
 }
 
 pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>> {
@@ -293,35 +216,39 @@ pub(crate) fn read_marker(bytes: &[u8]) -> std::result::Result<Marker, String> {
 }
 
 impl<F: Fs> Door<F> {
-    /// Reads back what a marker decided; the error is the doubt.
+    /// Reads back what a marker decided, and where its slots are; the error is the doubt.
     pub(crate) fn load(
         &self,
         marker: &Marker,
-        room: &F::Dir,
-    ) -> Result<std::result::Result<Work, String>> {
-        let (Some(script), Some(bases)) =
-            (self.read_state(room, SCRIPT)?, self.read_state(room, BASE)?)
-        else {
+        state: &F::Dir,
+    ) -> Result<std::result::Result<(Script, F::Dir), String>> {
+        let doing = || Error::io("open what the commit staged");
+        let [staged, displaced] = crate::stage::slots_of(&marker.iteration_id);
+        let slots = match self.open_from(state, &staged).map_err(doing())? {
+            Some(slots) => Some(slots),
+            // They go there when all is done but the marker.
+            None => self.open_from(state, &displaced).map_err(doing())?,
+        };
+        let Some(slots) = slots else {
+            return Ok(Err(format!("its staging has no {SLOTS}/")));
+        };
+        let Some(script) = self.read_state(&slots, SCRIPT)? else {
             return Ok(Err("its staging is incomplete".into()));
         };
-        if plan_hash(&script, &bases) != marker.plan_hash {
+        if blake3::hash(&script).to_hex().as_str() != marker.plan_hash {
             return Ok(Err(
                 "its staging does not match: it was changed or belongs to another commit".into(),
             ));
         }
-        let Ok(script) = serde_json::from_slice::<Script>(&script) else {
-            return Ok(Err("its staged script cannot be read".into()));
-        };
-        let Some(bases) = read_bases(&bases, script.slots.len()) else {
-            return Ok(Err("its staged base cannot be read".into()));
-        };
-        Ok(Ok(Work { origin: Origin::Left, script, bases }))
+        match serde_json::from_slice::<Script>(&script) {
+            Ok(script) if script.slots == marker.slots => Ok(Ok((script, slots))),
+            _ => Ok(Err("its staged script cannot be read".into())),
+        }
     }
 }
 
 /// The history's line for a record.
-pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLine> {
-    use ao_contract::ChangeOp;
+pub(crate) fn history_line(record: &Record) -> Result<HistoryLine> {
     let count =
         |op: ChangeOp| record.changes.iter().filter(|change| change.op == op).count() as u64;
     Ok(HistoryLine {
@@ -329,7 +256,7 @@ pub(crate) fn history_line(record: &Record, method: Method) -> Result<HistoryLin
         id: record.id.clone(),
         at: record.at.clone(),
         why: record.why.clone(),
-        method,
+        method: Method::FileByFile,
         added: count(ChangeOp::Add),
         changed: count(ChangeOp::Change),
         deleted: count(ChangeOp::Delete),

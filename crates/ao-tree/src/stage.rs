@@ -1,33 +1,40 @@
-//! Staging: the whole new state, built beside the old one and made durable before it counts.
+//! Staging: all that is new, built beside the tree and made durable before it counts.
 //!
-//! A new part holds every unchanged file of the old one as a link to the same inode, and every
-//! edited file as a new one. All space that the commit needs is used here, so that nothing can
-//! run out of it later.
+//! All space that the commit needs is used here, so that nothing can run out of it later.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::io;
 
-use ao_contract::{
-    Archived, Conflicts, Extra, Fitness, Method, Provenance, SchemaVersion, Slot, SlotKind,
-};
+use ao_contract::{Archived, Conflicts, Extra, Fitness, Provenance, SchemaVersion};
 
-use crate::apply::{Request, Stop};
+use crate::apply::Request;
+use crate::commit::{last, parent};
 use crate::door::{ARCHIVE, CONFLICTS, Door, GENERATION, HISTORY, STAGING, UNDO, generation_bytes};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
-use crate::path::{TreePath, shown};
+use crate::path::TreePath;
 use crate::plan::{Content, Plan};
-use crate::script::{BASE, Base, Origin, Planned, SCRIPT, Script, Work, history_line, to_json};
-use crate::snapshot::{Folder, Part, Snapshot, Standing, join};
+use crate::script::{Origin, SCRIPT, Script, Work, history_line, to_json};
 
 pub(crate) const RECORD: &str = "record.json";
 pub(crate) const PROVENANCE: &str = "provenance.json";
 pub(crate) const CONFLICT_LIST: &str = "conflicts.json";
 pub(crate) const MARKER: &str = "marker";
-pub(crate) const CARRY: &str = "carry";
+/// What is brought into the tree, and then what came out of it.
+pub(crate) const SLOTS: &str = "slots";
+pub(crate) const DISPLACED: &str = "displaced";
+/// Space that is let go after the commit point, for directories that grow by what comes into them.
+pub(crate) const BALLAST: &str = "ballast";
+const BALLAST_BYTES: u64 = 1024 * 1024;
+const BALLAST_BYTES_A_FOLDER: u64 = 2 * 4096;
 const PRIVATE_MODE: u32 = 0o600;
-const PLAIN_MODE: u32 = 0o644;
+pub(crate) const PLAIN_MODE: u32 = 0o644;
+
+/// Where the slots of a commit are, beneath the state directory: until all is done but the marker, and after that.
+pub(crate) fn slots_of(id: &str) -> [String; 2] {
+    [format!("{STAGING}/{id}/{SLOTS}"), format!("{DISPLACED}/{id}")]
+}
 
 /// The places of one transaction in the state directory, open.
 #[derive(Debug)]
@@ -36,6 +43,8 @@ pub(crate) struct Room<D> {
     pub(crate) staging: D,
     /// `staging/ID`
     pub(crate) here: D,
+    /// See [`slots_of`].
+    pub(crate) slots: D,
 }
 
 impl<F: Fs> Door<F> {
@@ -45,8 +54,10 @@ impl<F: Fs> Door<F> {
             let state = self.make_dirs(&self.fs.top(), &self.layout.state)?;
             let staging = self.make_dirs(&state, STAGING)?;
             self.fs.make_dir(&staging, OsStr::new(id), 0o755)?;
-            let room = self.fs.open_dir(&staging, OsStr::new(id))?;
-            Ok(Room { state, staging, here: room })
+            let here = self.fs.open_dir(&staging, OsStr::new(id))?;
+            let slots = self.make_dirs(&here, SLOTS)?;
+            self.make_dirs(&state, DISPLACED)?;
+            Ok(Room { state, staging, here, slots })
         };
         make().map_err(|source| {
             self.unmake_room(id);
@@ -59,33 +70,16 @@ impl<F: Fs> Door<F> {
         let _ = self.state().map(|state| {
             let state = state?;
             let staging = self.open_from(&state, STAGING).ok()??;
-            self.remove_if_empty(&staging, id).ok()?;
+            self.remove_tree(&staging, OsStr::new(id)).ok()?;
+            self.remove_if_empty(&state, DISPLACED).ok()?;
             self.remove_if_empty(&state, STAGING).ok()
         });
     }
 
-    /// Whether directories can be exchanged here, or only files one by one.
-    pub(crate) fn probe(&self, room: &F::Dir) -> Result<Method> {
+    /// Whether files can be exchanged here.
+    fn probe(&self, room: &F::Dir) -> Result<()> {
         let (a, b) = (OsStr::new("probe-a"), OsStr::new("probe-b"));
-        let exchange_dirs = || {
-            self.fs.make_dir(room, a, 0o700)?;
-            self.fs.make_dir(room, b, 0o700)?;
-            let exchanged = self.fs.exchange((room, a), (room, b));
-            self.fs.remove_dir(room, a)?;
-            self.fs.remove_dir(room, b)?;
-            exchanged
-        };
-        match exchange_dirs() {
-            Ok(()) => return Ok(Method::Exchange),
-            Err(error) if is_unsupported(&error) => {}
-            Err(source) => {
-                return Err(Error::Io {
-                    doing: "probe for an exchange of directories".into(),
-                    source,
-                });
-            }
-        }
-        let exchange_files = || {
+        let exchange = || {
             self.fs.create(room, a, b"", PRIVATE_MODE)?;
             self.fs.create(room, b, b"", PRIVATE_MODE)?;
             let exchanged = self.fs.exchange((room, a), (room, b));
@@ -93,8 +87,8 @@ impl<F: Fs> Door<F> {
             self.fs.remove_file(room, b)?;
             exchanged
         };
-        match exchange_files() {
-            Ok(()) => Ok(Method::FileByFile),
+        match exchange() {
+            Ok(()) => Ok(()),
             Err(error) if is_unsupported(&error) => Err(Error::Unfit {
                 path: self.layout.root_name.clone(),
                 why: "its file system cannot exchange two names atomically".into(),
@@ -111,180 +105,85 @@ impl<F: Fs> Door<F> {
         &self,
         request: &Request,
         plan: &Plan,
-        snapshot: &Snapshot,
-        (carried, fitness): (Vec<String>, Option<Fitness>),
+        fitness: Option<Fitness>,
         at: &Room<F::Dir>,
     ) -> Result<Work> {
-        let method = self.probe(&at.here)?;
-        let tree = self
-            .make_dirs(&at.here, &self.layout.root_name)
-            .map_err(Error::io("stage the tree"))?;
-        let parts = match method {
-            Method::Exchange => self.stage_parts(request, plan, snapshot, &tree)?,
-            Method::FileByFile => Vec::new(),
-        };
-        let inodes = self.stage_files(request, plan, &tree)?;
-        let changes = plan.touched.iter().map(|(path, touched)| Planned {
-            change: touched.change(path),
-            inode: inodes.get(path).copied(),
-            group: touched.group.clone(),
-        });
-        let changes = changes.collect();
-        let mut work = Work {
-            origin: Origin::Staged,
-            script: Script {
-                changes,
-                folders: self.made_folders(plan, snapshot)?,
-                carried,
-                fitness,
-                ..Script::begin(request, plan, method)
-            },
-            bases: Vec::new(),
-        };
-        match method {
-            Method::Exchange => self.part_slots(&parts, snapshot, &tree, &mut work)?,
-            Method::FileByFile => self.file_slots(&mut work),
-        }
+        self.probe(&at.here)?;
+        let folders = self.made_folders(plan)?;
+        let mut script = Script::begin(request, plan);
+        script.changes = plan.touched.iter().map(|(path, touched)| touched.change(path)).collect();
+        script.carried = plan.carried.iter().cloned().collect();
+        script.fitness = fitness;
+        script.fill_slots(outermost(&folders));
+        script.folders = folders;
+        let mut work = Work { origin: Origin::Staged, script };
+        self.stage_files(request, plan, &work.script, at)?;
         self.stage_keepsakes(plan, &mut work, at)?;
-        self.stage_state(&work, at)?;
+        self.stage_state(plan, &work, at)?;
         self.make_durable(&work, at)?;
         Ok(work)
     }
 
-    /// Builds the new parts out of links to what does not change. Gives the parts that change.
-    fn stage_parts(
-        &self,
-        request: &Request,
-        plan: &Plan,
-        snapshot: &Snapshot,
-        tree: &F::Dir,
-    ) -> Result<Vec<usize>> {
-        let mut touched: HashMap<&str, HashSet<&str>> = HashMap::new();
-        for path in plan.touched.keys() {
-            let (folder, name) = path.split_last();
-            touched.entry(folder).or_default().insert(name);
-        }
-        let mut parts: Vec<usize> = plan.parts().into_iter().collect();
-        parts.sort_unstable();
-        for &part in &parts {
-            let path = &self.layout.held[part].path;
-            let Part::Dir(folder) = &snapshot.parts[part] else { continue };
-            let links = Links { door: self, touched: &touched, stop: &request.stop };
-            links.part(path, folder, tree)?;
-        }
-        Ok(parts)
-    }
-
-    /// Writes the edited files into the staged tree; gives their inodes.
+    /// Writes the new files into their slots.
     fn stage_files(
         &self,
         request: &Request,
         plan: &Plan,
-        tree: &F::Dir,
-    ) -> Result<HashMap<TreePath, u64>> {
-        let mut inodes = HashMap::new();
-        for (path, touched) in &plan.touched {
+        script: &Script,
+        at: &Room<F::Dir>,
+    ) -> Result<()> {
+        let is_plain = ao_mutant::active("LOOP-08/modes-are-the-usual");
+        for item in script.items() {
             request.stop.check()?;
-            let (folder, name) = path.split_last();
-            let name = OsStr::new(name);
-            let is_plain = ao_mutant::active("LOOP-08/modes-are-the-usual");
-            let stage = || -> io::Result<Option<u64>> {
+            let path = item.path();
+            let touched = TreePath::parse(path).ok().and_then(|path| plan.touched.get(&path));
+            let Some(after) = touched.and_then(|touched| touched.after.as_ref()) else { continue };
+            let staged = item.in_folder.as_deref().unwrap_or(&item.name);
+            let name = OsStr::new(last(staged));
+            let stage = || -> io::Result<()> {
                 if ao_mutant::active("LOOP-02/new-folders-come-early") {
-                    self.make_dirs(&self.fs.top(), folder)?;
+                    self.make_dirs(&self.fs.top(), parent(path))?;
                 }
-                let dir = self.make_dirs(tree, folder)?;
-                let Some(after) = &touched.after else { return Ok(None) };
+                let dir = self.make_dirs(&at.slots, parent(staged))?;
                 let mode = if is_plain { PLAIN_MODE } else { after.mode };
                 self.fs.create(&dir, name, &after.bytes, mode)?;
-                if touched.before.is_some()
+                if item.change.before.is_some()
                     && !is_plain
-                    && let Some(live) = self.open(folder)?
-                    && self.fs.stat(&live, name)?.is_some_and(|stat| stat.kind == Kind::File)
+                    && let Some(live) = self.open(parent(path))?
                 {
-                    unless_gone(self.fs.copy_attributes((&live, name), (&dir, name)))?;
+                    let live = (&live, OsStr::new(last(path)));
+                    if self.fs.stat(live.0, live.1)?.is_some_and(|stat| stat.kind == Kind::File) {
+                        unless_gone(self.fs.copy_attributes(live, (&dir, name)))?;
+                    }
                 }
-                Ok(self.fs.stat(&dir, name)?.map(|stat| stat.inode))
+                Ok(())
             };
-            if let Some(inode) = stage().map_err(Error::io(format!("stage {path}")))? {
-                inodes.insert(path.clone(), inode);
-            }
+            stage().map_err(Error::io(format!("stage {path}")))?;
         }
-        Ok(inodes)
+        Ok(())
     }
 
     /// The folders on the way to an edited file that are not there yet.
-    fn made_folders(&self, plan: &Plan, snapshot: &Snapshot) -> Result<Vec<String>> {
+    fn made_folders(&self, plan: &Plan) -> Result<Vec<String>> {
         let mut made = BTreeSet::new();
-        for (path, touched) in plan.touched.iter().filter(|(_, touched)| touched.before.is_none()) {
-            let held = self.layout.held[touched.part].path.as_str();
+        let mut there = HashSet::new();
+        for path in
+            plan.touched.iter().filter(|(_, new)| new.before.is_none()).map(|(path, _)| path)
+        {
             for (end, _) in path.as_str().match_indices('/') {
                 let folder = &path.as_str()[..end];
-                let is_there = match folder
-                    .strip_prefix(held)
-                    .map(|rest| rest.trim_start_matches('/'))
-                {
-                    Some("") => matches!(snapshot.parts[touched.part], Part::Dir(_)),
-                    Some(rest) => matches!(snapshot.standing(touched.part, rest), Standing::Folder),
-                    // Above a held part, which the snapshot does not reach.
-                    None => {
-                        self.open(folder).map_err(Error::io(format!("look at {folder}")))?.is_some()
-                    }
-                };
-                if !is_there {
+                if there.contains(folder) || made.contains(folder) {
+                    continue;
+                }
+                let is_there = self.open(folder).map_err(Error::io(format!("look at {folder}")))?;
+                if is_there.is_some() {
+                    there.insert(folder);
+                } else {
                     made.insert(folder.to_owned());
                 }
             }
         }
         Ok(made.into_iter().collect())
-    }
-
-    fn part_slots(
-        &self,
-        parts: &[usize],
-        snapshot: &Snapshot,
-        tree: &F::Dir,
-        work: &mut Work,
-    ) -> Result<()> {
-        for &part in parts {
-            let held = &self.layout.held[part];
-            let (folder, name) = held.path.split_last();
-            let look = || -> io::Result<Option<u64>> {
-                let Some(dir) = self.open_from(tree, folder)? else { return Ok(None) };
-                Ok(self.fs.stat(&dir, OsStr::new(name))?.map(|stat| stat.inode))
-            };
-            let new_inode = look().map_err(Error::io(format!("look at staged {}", held.path)))?;
-            let (old_inode, base) = match &snapshot.parts[part] {
-                Part::Dir(folder) => (Some(folder.stat.inode), Base::of(folder)),
-                Part::File(stat) => (Some(stat.inode), Base::default()),
-                Part::Absent | Part::Blocked => (None, Base::default()),
-            };
-            work.script.slots.push(Slot {
-                live: held.path.to_string(),
-                staged: self.staged_path(&work.script.id, held.path.as_str()),
-                kind: if held.is_dir { SlotKind::Dir } else { SlotKind::File },
-                old_inode,
-                new_inode,
-            });
-            work.bases.push(base);
-        }
-        Ok(())
-    }
-
-    fn file_slots(&self, work: &mut Work) {
-        for planned in &work.script.changes {
-            work.script.slots.push(Slot {
-                live: planned.change.path.clone(),
-                staged: self.staged_path(&work.script.id, &planned.change.path),
-                kind: SlotKind::File,
-                old_inode: None,
-                new_inode: planned.inode,
-            });
-            work.bases.push(Base::default());
-        }
-    }
-
-    fn staged_path(&self, id: &str, path: &str) -> String {
-        format!("{}/{STAGING}/{id}/{}/{path}", self.layout.state, self.layout.root_name)
     }
 
     /// What outlives the commit: bytes copied, never links.
@@ -369,29 +268,33 @@ impl<F: Fs> Door<F> {
     }
 
     /// The record, the history as it will be, the counter, and what recovery needs.
-    fn stage_state(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
+    fn stage_state(&self, plan: &Plan, work: &Work, at: &Room<F::Dir>) -> Result<()> {
         self.stage_record(work, at)?;
         let generation = self.generation()? & !1;
-        let write = |name: &str, bytes: &[u8]| {
+        let write = |dir: &F::Dir, name: &str, bytes: &[u8]| {
             self.fs
-                .create(&at.here, OsStr::new(name), bytes, PLAIN_MODE)
+                .create(dir, OsStr::new(name), bytes, PLAIN_MODE)
                 .map_err(Error::io(format!("stage {name}")))
         };
-        write(&format!("{GENERATION}.odd"), generation_bytes(generation + 1).as_bytes())?;
-        write(&format!("{GENERATION}.even"), generation_bytes(generation + 2).as_bytes())?;
-        let (script, bases) = work.bytes()?;
-        write(SCRIPT, &script)?;
-        write(BASE, &bases)?;
-        write(MARKER, &work.marker(&script, &bases)?)?;
-        self.make_dirs(&at.here, CARRY).map_err(Error::io("make carry"))?;
-        Ok(())
+        write(&at.here, &format!("{GENERATION}.odd"), generation_bytes(generation + 1).as_bytes())?;
+        write(
+            &at.here,
+            &format!("{GENERATION}.even"),
+            generation_bytes(generation + 2).as_bytes(),
+        )?;
+        self.fs
+            .reserve(&at.here, OsStr::new(BALLAST), ballast_bytes(plan))
+            .map_err(Error::io("reserve the space that directories may need"))?;
+        let script = to_json(&work.script)?;
+        write(&at.slots, SCRIPT, &script)?;
+        write(&at.here, MARKER, &work.script.marker(&script)?)
     }
 
     /// Writes what will be remembered of this commit; again when late changes altered it.
     pub(crate) fn stage_record(&self, work: &Work, at: &Room<F::Dir>) -> Result<()> {
         let record = work.script.record();
         let mut history = self.read_state(&at.state, HISTORY)?.unwrap_or_default();
-        history.extend(to_json(&history_line(&record, work.script.method)?)?);
+        history.extend(to_json(&history_line(&record)?)?);
         let doing = || Error::io("stage the record");
         let undo = self.make_dirs(&at.here, UNDO).map_err(doing())?;
         self.rewrite(&undo, RECORD, &to_json(&record)?, PLAIN_MODE).map_err(doing())?;
@@ -429,7 +332,13 @@ impl<F: Fs> Door<F> {
 
     /// Writes a staged file, or replaces it whole: by then the commit is decided, and recovery
     /// must find the one or the other.
-    fn rewrite(&self, dir: &F::Dir, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+    pub(crate) fn rewrite(
+        &self,
+        dir: &F::Dir,
+        name: &str,
+        bytes: &[u8],
+        mode: u32,
+    ) -> io::Result<()> {
         let name = OsStr::new(name);
         if self.fs.stat(dir, name)?.is_none() {
             return self.fs.create(dir, name, bytes, mode);
@@ -459,17 +368,17 @@ impl<F: Fs> Door<F> {
 }
 
 fn provenance(work: &Work) -> Provenance {
-    let deleted = work.script.changes.iter().filter(|planned| planned.change.after.is_none());
-    let entries = deleted.filter_map(|planned| {
-        let before = planned.change.before.as_ref()?;
+    let deleted = work.script.changes.iter().filter(|change| change.after.is_none());
+    let entries = deleted.filter_map(|change| {
+        let before = change.before.as_ref()?;
         Some(Archived {
-            path: planned.change.path.clone(),
+            path: change.path.clone(),
             hash: before.hash.clone(),
-            reason: planned.change.reason.clone(),
+            reason: change.reason.clone(),
             sources: if ao_mutant::active("LOOP-09/archive-without-sources") {
                 Vec::new()
             } else {
-                planned.change.sources.clone()
+                change.sources.clone()
             },
             extra: Extra::default(),
         })
@@ -483,79 +392,25 @@ fn provenance(work: &Work) -> Provenance {
     }
 }
 
-pub(crate) fn is_unsupported(error: &io::Error) -> bool {
+pub(crate) fn ballast_bytes(plan: &Plan) -> u64 {
+    BALLAST_BYTES + BALLAST_BYTES_A_FOLDER * plan.folders().len() as u64
+}
+
+/// The folders that lie in no other of them.
+fn outermost(folders: &[String]) -> Vec<String> {
+    let all: HashSet<&str> = folders.iter().map(String::as_str).collect();
+    folders.iter().filter(|folder| !all.contains(parent(folder))).cloned().collect()
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, InvalidInput, Unsupported};
     matches!(error.kind(), CrossesDevices | InvalidInput | Unsupported)
 }
 
-/// What somebody removed since the last look need not be staged: the displaced tree will show it.
+/// What somebody removed since the last look has no attributes to keep.
 pub(crate) fn unless_gone(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
-    }
-}
-
-/// Links what does not change into the new tree.
-struct Links<'a, F: Fs> {
-    door: &'a Door<F>,
-    /// For each folder: the names in it that an edit touches.
-    touched: &'a HashMap<&'a str, HashSet<&'a str>>,
-    stop: &'a Stop,
-}
-
-impl<F: Fs> Links<'_, F> {
-    fn part(&self, path: &TreePath, folder: &Folder, tree: &F::Dir) -> Result<()> {
-        let (above, name) = path.split_last();
-        let open = || {
-            let live = self.door.open(above)?.ok_or(io::ErrorKind::NotFound)?;
-            Ok((live, self.door.make_dirs(tree, above)?))
-        };
-        let (live, staged) = open().map_err(Error::io(format!("stage {path}")))?;
-        self.folder(&live, &staged, OsStr::new(name), folder, path.as_str())
-    }
-
-    fn folder(
-        &self,
-        live: &F::Dir,
-        staged: &F::Dir,
-        name: &OsStr,
-        folder: &Folder,
-        path: &str,
-    ) -> Result<()> {
-        let fs = &self.door.fs;
-        let doing = || Error::io(format!("stage {}", shown(path)));
-        fs.make_dir(staged, name, 0o700).map_err(doing())?;
-        let from = match fs.open_dir(live, name) {
-            // Removed since the last look; the displaced tree will show it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            from => from.map_err(doing())?,
-        };
-        let to = fs.open_dir(staged, name).map_err(doing())?;
-        let touched = self.touched.get(path);
-        // A folder that changes gets a new modification time by being filled after its
-        // attributes; one that does not keeps the old one.
-        if touched.is_some() {
-            unless_gone(fs.copy_attributes((live, name), (staged, name))).map_err(doing())?;
-        }
-        for entry in &folder.files {
-            self.stop.check()?;
-            let is_touched = touched
-                .is_some_and(|names| entry.name.to_str().is_some_and(|name| names.contains(name)));
-            if is_touched {
-                continue;
-            }
-            // A kernel that protects hard links refuses files of other users: this one is named.
-            unless_gone(fs.link((&from, &entry.name), (&to, &entry.name))).map_err(|source| {
-                Error::io(format!("link {}", shown(&join(path, &entry.name))))(source)
-            })?;
-        }
-        for (inner_name, inner) in &folder.folders {
-            self.folder(&from, &to, inner_name, inner, &join(path, inner_name))?;
-        }
-        if touched.is_none() {
-            unless_gone(fs.copy_attributes((live, name), (staged, name))).map_err(doing())?;
-        }
-        Ok(())
     }
 }

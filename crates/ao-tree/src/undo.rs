@@ -67,11 +67,28 @@ impl UndoPlan {
 struct Step {
     id: String,
     change: Change,
-    /// A person decided the commit: it goes back whole, or not at all.
-    is_whole: bool,
+    /// What it goes back together with, or not at all.
+    unit: Option<String>,
 }
 
-/// Commits that stay, each with the file that keeps it.
+impl Step {
+    /// What a person decided goes back whole, and so do the changes of one group.
+    fn of(line: &HistoryLine, change: Change) -> Self {
+        let group = change.group.as_deref().filter(|_| !ao_mutant::active("LOOP-09/half-a-group"));
+        let unit = match group {
+            _ if line.is_by_person() => Some(line.id.clone()),
+            Some(group) => Some(format!("{} {group}", line.id)),
+            None => None,
+        };
+        Self { id: line.id.clone(), change, unit }
+    }
+
+    fn is_held(&self, held: &Held) -> bool {
+        self.unit.as_ref().is_some_and(|unit| held.contains_key(unit))
+    }
+}
+
+/// What stays, each with the file that keeps it.
 type Held = BTreeMap<String, String>;
 
 /// How far one file goes back.
@@ -91,7 +108,7 @@ impl Walk {
             let hash = |version: &Option<Version>| version.as_ref().map(|v| v.hash.clone());
             let (before, after) = (hash(&step.change.before), hash(&step.change.after));
             let is_ours = walk.now == after || ao_mutant::active("LOOP-09/takes-back-theirs-too");
-            if !held.contains_key(&step.id) && is_ours {
+            if !step.is_held(held) && is_ours {
                 walk.now = before;
                 walk.reached = Some(at);
             } else if walk.now != before {
@@ -116,9 +133,8 @@ impl<F: Fs> Door<F> {
         for line in lines.iter().rev() {
             let record: Record = self.record_of(line)?;
             drop_folders.extend(record.folders);
-            let is_whole = line.is_by_person();
             for change in record.changes {
-                let step = Step { id: line.id.clone(), change, is_whole };
+                let step = Step::of(line, change);
                 by_path.entry(step.change.path.clone()).or_default().push(step);
             }
         }
@@ -154,7 +170,8 @@ impl<F: Fs> Door<F> {
         if let (Some(at), Some(last)) = (walk.blocked, steps.last()) {
             let before = last.change.before.as_ref().map(|version| version.hash.clone());
             if walk.now != before {
-                let because = held.get(&steps[at].id).filter(|cause| *cause != path);
+                let because = steps[at].unit.as_ref().and_then(|unit| held.get(unit));
+                let because = because.filter(|cause| *cause != path);
                 if !ao_mutant::active("LOOP-09/kept-once") {
                     plan.stays.push(self.stay(path, last, because)?);
                 }
@@ -167,14 +184,18 @@ impl<F: Fs> Door<F> {
             None if !walk.is_there => return Ok(()),
             None => Action::Delete,
         };
-        let is_whole = steps[..=reached].iter().any(|step| step.is_whole);
+        let is_by_person = |step: &Step| step.unit.as_ref().is_some_and(|unit| *unit == step.id);
+        let group = match &steps[..=reached] {
+            taken if taken.iter().any(is_by_person) => Some(GROUP.to_owned()),
+            taken => taken.iter().find_map(|step| step.unit.clone()),
+        };
         plan.edits.push(Edit {
             path: path.to_owned(),
             action,
             mode: change.before.as_ref().map(|version| version.mode),
             reason: format!("undo of {id}"),
             sources: change.sources.clone(),
-            group: is_whole.then(|| GROUP.to_owned()),
+            group,
             seen: None,
         });
         Ok(())
@@ -201,9 +222,10 @@ impl<F: Fs> Door<F> {
         let conflict = Conflict {
             path: path.to_owned(),
             why: match because {
-                Some(other) => {
+                Some(other) if step.unit.as_ref() == Some(id) => {
                     format!("a person decided it together with {other}, which was changed since")
                 }
+                Some(other) => format!("it belongs together with {other}, which was changed since"),
                 None => {
                     format!(
                         "it was changed since commit {id}; what it was before that is kept aside"
@@ -227,8 +249,8 @@ impl<F: Fs> Door<F> {
     }
 }
 
-/// The commits of people that stay, since somebody changed a file of theirs in between. One that stays may keep
-/// another one.
+/// The commits of people and the groups that stay, since somebody changed a file of theirs in between. One that stays
+/// may keep another one.
 fn held(by_path: &BTreeMap<String, Vec<Step>>, starts: &BTreeMap<String, Option<String>>) -> Held {
     let mut held = Held::new();
     loop {
@@ -236,8 +258,8 @@ fn held(by_path: &BTreeMap<String, Vec<Step>>, starts: &BTreeMap<String, Option<
         for (path, steps) in by_path {
             let walk = Walk::of(starts[path].as_ref(), steps, &held);
             let kept = walk.blocked.map_or(&[][..], |at| &steps[at..]);
-            for step in kept.iter().filter(|step| step.is_whole) {
-                held.entry(step.id.clone()).or_insert_with(|| path.clone());
+            for unit in kept.iter().filter_map(|step| step.unit.clone()) {
+                held.entry(unit).or_insert_with(|| path.clone());
             }
         }
         if held.len() == count {

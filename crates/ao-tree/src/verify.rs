@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 
 use ao_contract::{HistoryLine, Record, Version};
 
-use crate::door::{Door, STAGING, UNDO};
+use crate::door::{Door, STAGING, STATE_FILE_BYTES_MAX, UNDO};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::path::shown;
-use crate::snapshot::Left;
 use crate::stage::RECORD;
+use crate::survey::Left;
 
 /// Something that is not as the door left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl<F: Fs> Door<F> {
             }
             Err(error) => return Err(error),
         }
-        found.left = self.snapshot(|_| true)?.left;
+        found.left = self.survey()?.left;
         Ok(found)
     }
 
@@ -93,11 +93,11 @@ impl<F: Fs> Door<F> {
             ),
         };
         let opened = self.open(&folder).map_err(Error::io(format!("open {folder}")))?;
-        let Some(dir) = opened else {
+        if opened.is_none() {
             found.damage.push(damage("", "the snapshot is missing"));
             return Ok(());
-        };
-        let record = self.read_state(&dir, RECORD)?.unwrap_or_default();
+        }
+        let record = self.kept_of(id, RECORD, STATE_FILE_BYTES_MAX)?.unwrap_or_default();
         if blake3::hash(&record).to_hex().as_str() != line.record_hash {
             found.damage.push(damage(RECORD, "it is not the record that the history names"));
             return Ok(());

@@ -128,7 +128,7 @@ fn apply(root: &Path, night: usize, edits: &[Value]) {
     fs::write(&file, json!({ "schema_version": 1, "why": "a night", "edits": edits }).to_string())
         .unwrap();
     let id = format!("n{night:02}-iter-1");
-    let made = ao(root, &["tree", "apply", file.to_str().unwrap(), "--id", &id, "--grace", "0s"]);
+    let made = ao(root, &["tree", "apply", file.to_str().unwrap(), "--id", &id]);
     assert!(made, "night {night}");
 }
 

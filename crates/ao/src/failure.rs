@@ -39,8 +39,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::Unfit { .. }
         | Error::Doubt { .. }
         | Error::OverBudget { .. }
-        | Error::PastGone { .. }
-        | Error::Interrupted { .. } => Exit::Preflight,
+        | Error::PastGone { .. } => Exit::Preflight,
         Error::Locked { .. } if ao_mutant::active("RUN-15/refused-as-a-failure") => Exit::Failed,
         Error::Contended { .. } | Error::Locked { .. } | Error::ReadersStay { .. } => {
             Exit::Deferred
@@ -95,9 +94,6 @@ fn hint_of(error: &Error) -> String {
         }
         Error::ReadersStay { .. } => {
             "the tree is as it was; end the reader, then run the command again".into()
-        }
-        Error::Interrupted { .. } => {
-            "run `ao tree recover`, which finishes it or says what is in doubt".into()
         }
         Error::BadId { .. } => "choose another id, or leave it out".into(),
         Error::NoSuchCommit { .. } => "`ao tree log` lists the commits".into(),

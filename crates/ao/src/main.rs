@@ -8,6 +8,7 @@ mod config;
 mod failure;
 mod person;
 mod printer;
+mod readers;
 mod redaction;
 mod replaced;
 mod repo;

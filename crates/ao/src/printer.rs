@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Global;
 use crate::failure::Failure;
+use crate::readers;
 
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
@@ -75,7 +76,7 @@ impl Printer {
 
     /// What is good to know while waiting; left out when asked to be quiet.
     pub(crate) fn note(&self, text: &str) {
-        if !self.is_quiet {
+        if !self.is_quiet && !readers::keep(text) {
             say(text);
         }
     }
@@ -163,13 +164,16 @@ fn data(text: &str) {
     let _ = put(Stream::Data, text);
 }
 
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = put(Stream::Talk, &format!("{text}\n"));
 }
 
 /// The only write of text. Where colours are not wanted they are taken out first, with whatever else a
 /// terminal would not show: what is looked through is what comes out.
 fn put(stream: Stream, text: &str) -> io::Result<()> {
+    for note in readers::release() {
+        say(&note);
+    }
     let choice = match stream {
         Stream::Data => anstream::AutoStream::choice(&io::stdout()),
         Stream::Talk => anstream::AutoStream::choice(&io::stderr()),

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
-use ao_tree::{Disk, Door, Held, Holder, Layout, ReadLock, RunLock};
+use ao_tree::{Disk, Door, Held, Holder, Layout, RunLock};
 
 use crate::cli::Global;
 use crate::clock::{self, Moment};
 use crate::failure::Failure;
+use crate::readers::Readers;
 
 pub(crate) const AGENTS: &str = ".agents";
 pub(crate) const STATE: &str = "overnight";
@@ -91,14 +92,12 @@ impl Repo {
         Ok(RunLock::take(&self.state(), &holder)?)
     }
 
-    /// The door for a reader: no commit is published while the lock lives, and none is cut off.
-    pub(crate) fn read(&self) -> Result<(Door<Disk>, ReadLock), Failure> {
+    /// The door for a reader: no commit is published while the lock lives, and of one that was cut off the tree is
+    /// seen as the next start will leave it.
+    pub(crate) fn read(&self) -> Result<(Door<Disk>, Readers), Failure> {
         let door = self.door()?;
-        let lock = ao_tree::share(&self.state())?;
-        match door.interrupted()? {
-            Some(id) => Err(ao_tree::Error::Interrupted { id }.into()),
-            None => Ok((door, lock)),
-        }
+        let lock = Readers::hold(ao_tree::share(&self.state())?);
+        Ok((door.ahead()?, lock))
     }
 }
 

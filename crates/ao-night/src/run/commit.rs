@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use ao_contract::{IterationStatus, RunStage};
 use ao_corpus::fitness::regressions;
@@ -16,9 +15,6 @@ use super::{LoopEnd, Run, Stopped};
 use crate::iteration::{Ending, Proposal, fault, id_of, measure_live};
 use crate::judge::Doubt;
 use crate::settings::Gate;
-
-/// Displaced files are left this long to whoever still has them open.
-const GRACE: Duration = Duration::from_millis(100);
 
 impl Run<'_> {
     pub(super) fn committed(
@@ -203,7 +199,6 @@ impl Run<'_> {
             by: None,
             given: None,
             drop_folders: Vec::new(),
-            grace: GRACE,
             max_store_bytes: settings.checkpoint_max_bytes.saturating_sub(self.stored_bytes),
             stop: Stop::when(Arc::clone(&stop)),
         };

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use ao_contract::{Extra, MetricsHealth, MorningPacket, NightBeads, StepName, StepStatus};
 use ao_corpus::Tree;
@@ -241,7 +240,6 @@ impl Run<'_> {
             by: None,
             given: None,
             drop_folders: Vec::new(),
-            grace: Duration::ZERO,
             max_store_bytes: limit.saturating_sub(self.stored_bytes),
             stop: Stop::when(Arc::clone(&stop)),
         };

@@ -65,6 +65,22 @@ impl Scene {
         Ok(side)
     }
 
+    /// As [`Scene::judge`], of a copy of the tree: nothing has the inode or the time that it had.
+    pub(crate) fn judge_copy(&self, fs: &SimFs) -> Result<Side, String> {
+        let tree = fs.tree("");
+        let files = files_in(&tree);
+        let side = match (files == self.after, files == self.before) {
+            (true, _) => Side::After,
+            (_, true) => Side::Before,
+            _ => return Err(self.tell_mixture(&files)),
+        };
+        check_links(&tree)?;
+        check_state(&tree)?;
+        check_generation(fs)?;
+        self.check_memory(fs, &tree, side)?;
+        Ok(side)
+    }
+
     /// A reader who finds the same even counter before and after reading has read one state.
     pub(crate) fn glimpse(&self, fs: &SimFs) -> Result<(), String> {
         let counter = generation(fs)?;

@@ -76,6 +76,11 @@ fn why_needless(step: usize, trace: &Trace) -> Option<&'static str> {
     if text.ends_with("generation.odd -> overnight/generation") {
         return Some("the counter is made odd again before anything moves");
     }
+    if text == "sync_dir overnight/displaced/" {
+        return Some(
+            "if that rename is lost, what came out is still in staging, and is looked at there",
+        );
+    }
     let is_synced_again = (step + 1..trace.goes).any(|later| trace.text(later) == text);
     if trace.is_sync(step) && step >= trace.stands && is_synced_again {
         return Some(
@@ -83,6 +88,12 @@ fn why_needless(step: usize, trace: &Trace) -> Option<&'static str> {
         );
     }
     let stands = trace.stands..trace.goes;
+    if trace.is_recovery
+        && stands.contains(&step)
+        && text.starts_with("exchange overnight/staging/")
+    {
+        return Some("what came out is looked at, and exchanged once more if it is not ours");
+    }
     if stands.contains(&step) && text.starts_with("remove_file overnight/staging/") {
         return Some("it goes with the staging anyway");
     }

@@ -1,6 +1,7 @@
 //! The proof of the door: one protocol, run on file systems that lose, fail, reorder and are
 //! changed by others while it runs.
 
+mod anywhere;
 mod bite;
 mod breed;
 mod check;
@@ -11,6 +12,7 @@ mod fault;
 mod image;
 mod journal;
 mod meeting;
+mod moved;
 mod mutant;
 mod person;
 mod scenario;

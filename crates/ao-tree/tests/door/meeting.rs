@@ -30,8 +30,6 @@ struct Moments {
     /// From this call on the commit knows what a touched file was; before it, the edit is simply
     /// made against what the person wrote.
     known: BTreeMap<String, usize>,
-    /// Up to this call those who hold a file open are waited for.
-    pause: usize,
 }
 
 /// All meetings of one commit.
@@ -63,19 +61,23 @@ impl<'a> Meetings<'a> {
         for (turn, act) in acts.iter().enumerate() {
             // Different acts take different calls when not all are taken.
             let first = share.0 + turn * 2;
-            for at in (first % share.1..self.moments.calls).step_by(share.1) {
+            let until = if is_by_handle(act.deed) { share.1 } else { 0 };
+            for at in (first % share.1..self.moments.calls + until).step_by(share.1) {
                 let visit = Visit { at, act: *act, number: 1 };
-                if !(visit.holds_open() && at > self.moments.pause) {
-                    self.visit(&[visit], Some(crash_stride));
-                }
+                self.visit(&[visit], Some(crash_stride));
             }
         }
     }
 
     /// Two acts on one path at calls that the dice choose. No crash on top of that: two people and
     /// a power loss inside one operation are more than is promised.
-    pub(crate) fn in_run_twice(&mut self, pairs: &[(Deed, Deed, &'static str)], rolls: usize) {
-        let mut dice = Dice::new(7);
+    pub(crate) fn in_run_twice(
+        &mut self,
+        pairs: &[(Deed, Deed, &'static str)],
+        rolls: usize,
+        seed: u64,
+    ) {
+        let mut dice = Dice::new(7 + seed);
         let calls: Vec<usize> = (0..self.moments.calls).collect();
         for _ in 0..rolls {
             let (first, second, path) = *dice.pick(pairs);
@@ -92,6 +94,7 @@ impl<'a> Meetings<'a> {
         let tap = PeopledFs::new(fs.clone(), People::new(visits, &fs));
         fs.record_with(Words::Silent);
         let ran = self.step.run(tap.clone());
+        tap.policy().come_late(&fs);
         let tape = fs.take_tape();
         let done = tap.policy().done();
         let Some(last) = done.last() else { return };
@@ -172,6 +175,8 @@ impl<'a> Meetings<'a> {
         ran: Result<(), String>,
     ) -> Result<(), String> {
         match ran {
+            // What is written into a file that came out is found by the next start.
+            Ok(()) if claim.last().visit.holds_open() => self.recover(&fs.branch(), claim),
             Ok(()) => self.check(fs, claim),
             // Whoever takes a file away before the commit looks at it leaves an edit that cannot
             // be made.
@@ -220,6 +225,13 @@ impl<'a> Meetings<'a> {
         // Whoever found the file deleted wrote a new one; the old one is in the archive.
         let is_kept = !self.had_seen_ours(&claim.done[0]) && fs.bytes(claim.path()).is_some();
         scene.check_archive(&tree, is_kept.then(|| claim.path()))?;
+        let last = claim.last();
+        if last.visit.holds_open()
+            && fs.bytes(claim.path()) == rest.get(claim.path()).map(|file| file.0.clone())
+        {
+            // It came late, and is kept beside the tree.
+            return kept_somewhere(fs, last);
+        }
         self.check_undo(fs, claim)
     }
 
@@ -232,7 +244,9 @@ impl<'a> Meetings<'a> {
     ) -> Result<(), String> {
         let path = claim.path();
         let (live, last) = (fs.bytes(path), claim.last());
-        if last.visit.appends() {
+        // Only lines can be put together. Whatever else comes late is kept.
+        let is_late = last.visit.holds_open() && kept_somewhere(fs, last).is_ok();
+        if last.visit.appends() && (path.ends_with(".jsonl") || !is_late) {
             let base = rest.get(path).map(|(bytes, _)| bytes.to_vec()).unwrap_or_default();
             return claim.has_all_lines(path, &base, &live.unwrap_or_default());
         }
@@ -247,10 +261,13 @@ impl<'a> Meetings<'a> {
             let kept = format!("{STATE}/conflicts/{}/{path}", self.step.id);
             fs.bytes(&kept).as_deref() == wanted.as_deref()
         };
-        if !is_back && !is_aside {
+        if !is_back && !is_aside && !is_late {
             is_at(path, live.as_deref(), wanted.as_deref())?;
         }
         claim.unseen().try_for_each(|done| kept_somewhere(fs, done))?;
+        if is_late {
+            return Ok(());
+        }
         match self.edits.get(path).filter(|_| is_committed) {
             Some(ours) => self.check_conflict(fs, claim, ours.as_deref()),
             None => Ok(()),
@@ -318,7 +335,7 @@ fn names(visits: &[Visit]) -> String {
 }
 
 fn is_by_handle(deed: Deed) -> bool {
-    matches!(deed, Deed::EditThroughHandle | Deed::AppendThroughHandle)
+    matches!(deed, Deed::EditThroughHandle | Deed::AppendThroughHandle | Deed::PutFromWithin)
 }
 
 impl Claim<'_> {
@@ -422,8 +439,7 @@ fn moments(step: &Step, start: &SimFs) -> Moments {
         (path, first)
     });
     let known = known.collect();
-    let pause = calls.iter().position(|call| matches!(call, Call::Pause)).unwrap_or(0);
-    Moments { calls: calls.len(), known, pause }
+    Moments { calls: calls.len(), known }
 }
 
 /// What a step writes to each path; `None` where it deletes.

@@ -22,6 +22,8 @@ pub(crate) enum Deed {
     /// Writes into the file that was there when the commit began, through a handle kept open.
     EditThroughHandle,
     AppendThroughHandle,
+    /// Writes a new file into the folder in which they stood when the commit began.
+    PutFromWithin,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,11 @@ pub(crate) const ACTS: &[Act] = &[
     Act { deed: Deed::Delete, path: "rpi/next-work.jsonl" },
     Act { deed: Deed::EditThroughHandle, path: "learnings/keep.md" },
     Act { deed: Deed::EditThroughHandle, path: "learnings/a.md" },
+    Act { deed: Deed::EditThroughHandle, path: "learnings/b.md" },
+    Act { deed: Deed::AppendThroughHandle, path: "learnings/a.md" },
     Act { deed: Deed::AppendThroughHandle, path: "rpi/next-work.jsonl" },
+    Act { deed: Deed::PutFromWithin, path: "learnings/person.md" },
+    Act { deed: Deed::PutFromWithin, path: "findings/person.md" },
 ];
 
 /// An act at a call, with what this person writes: no two write the same.
@@ -92,13 +98,19 @@ impl Visit {
     }
 
     pub(crate) fn holds_open(&self) -> bool {
-        matches!(self.act.deed, Deed::EditThroughHandle | Deed::AppendThroughHandle)
+        matches!(
+            self.act.deed,
+            Deed::EditThroughHandle | Deed::AppendThroughHandle | Deed::PutFromWithin
+        )
     }
 
     /// `None` when there was nothing to do it to.
     pub(crate) fn perform(&self, fs: &SimFs, handle: Option<Ino>) -> Option<Done> {
         let path = self.act.path;
-        let saw = fs.bytes(path);
+        let saw = match handle {
+            Some(ino) if self.act.deed != Deed::PutFromWithin => fs.bytes_of(ino),
+            _ => fs.bytes(path),
+        };
         let added = |bytes: &[u8]| [bytes, &self.line()].concat();
         match (self.act.deed, &saw, handle) {
             (Deed::Put, ..) => fs.put(path, &self.text()),
@@ -107,7 +119,11 @@ impl Visit {
             (Deed::Delete, Some(_), _) => fs.delete(path),
             (Deed::EditThroughHandle, _, Some(ino)) => fs.edit_inode(ino, |_| self.text()),
             (Deed::AppendThroughHandle, _, Some(ino)) => fs.edit_inode(ino, added),
+            (Deed::PutFromWithin, None, Some(ino)) => fs.put_in(ino, path, &self.text()),
             _ => return None,
+        }
+        if let Some(ino) = handle {
+            fs.close(ino);
         }
         Some(Done { visit: *self, saw, at_step: fs.steps_on_tape() })
     }
@@ -126,11 +142,27 @@ pub(crate) type PeopledFs = Tap<SimFs, People>;
 impl People {
     /// Whoever holds a file open opened it now.
     pub(crate) fn new(visits: &[Visit], fs: &SimFs) -> Self {
-        let opened = |visit: &Visit| (*visit, fs.inode(visit.act.path));
+        let opened = |visit: &Visit| {
+            let path = visit.act.path;
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_within = visit.act.deed == Deed::PutFromWithin;
+            let handle = fs.inode(if is_within { folder } else { path });
+            if let Some(ino) = handle.filter(|_| visit.holds_open()) {
+                fs.open_for_writing(ino);
+            }
+            (*visit, handle.filter(|_| visit.holds_open()))
+        };
         Self {
             visits: visits.iter().map(opened).collect(),
             calls: Cell::new(0),
             done: RefCell::default(),
+        }
+    }
+
+    /// Who came when all was done.
+    pub(crate) fn come_late(&self, fs: &SimFs) {
+        for (visit, handle) in self.visits.iter().filter(|visit| visit.0.at >= self.calls.get()) {
+            self.done.borrow_mut().extend(visit.perform(fs, *handle));
         }
     }
 

@@ -8,16 +8,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::rc::Rc;
-use std::time::Duration;
 
 use ao_tree::{Action, Door, Edit, Fs, Held, Layout, Outcome, Request, UndoScope};
-use rustix::io::Errno;
 
 use crate::check::{Scene, judge_deeply};
 use crate::image::Body;
 use crate::sim::SimFs;
 use crate::subject::{Side, Subject};
-use crate::tap::{Call, Policy, Tap, Verdict};
+use crate::tap::Call;
 
 pub(crate) const STATE: &str = "overnight";
 const AT: &str = "2026-01-02T03:04:05Z";
@@ -33,13 +31,6 @@ pub(crate) fn layout() -> Layout {
 /// The files of the held parts: what they say, and their mode.
 pub(crate) type Files = BTreeMap<String, (Rc<[u8]>, u32)>;
 
-/// How the file system takes an exchange of directories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    Exchange,
-    FileByFile,
-}
-
 #[derive(Debug, Clone)]
 pub(crate) enum Doing {
     Apply(Vec<Edit>),
@@ -51,7 +42,6 @@ pub(crate) enum Doing {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) id: String,
-    pub(crate) method: Method,
     pub(crate) doing: Doing,
     pub(crate) scene: Scene,
 }
@@ -64,6 +54,9 @@ impl Step {
             Doing::Undo(of, scope) => undo(&door, *of, *scope, &self.id),
         };
         let outcome = outcome.map_err(|error| format!("{error:?}"))?;
+        if let Some(why) = outcome.untidy {
+            return Err(format!("untidy: {why}"));
+        }
         match outcome.refused.first() {
             Some(refused) => Err(format!("refused {}: {}", refused.path, refused.why)),
             None => Ok(()),
@@ -81,7 +74,6 @@ pub(crate) fn request(id: &str, edits: Vec<Edit>) -> Request {
         by: None,
         given: None,
         drop_folders: Vec::new(),
-        grace: Duration::ZERO,
         max_store_bytes: MAX_STORE_BYTES,
         stop: ao_tree::Stop::default(),
     }
@@ -104,21 +96,15 @@ pub(crate) fn recover<F: Fs>(fs: F) -> Result<(), String> {
 
 impl Subject for Step {
     fn name(&self) -> String {
-        format!("{} ({:?})", self.id, self.method)
+        self.id.clone()
     }
 
     fn run<F: Fs>(&self, fs: F) -> Result<(), String> {
-        match self.method {
-            Method::Exchange => self.do_it(fs),
-            Method::FileByFile => self.do_it(Tap::new(fs, NoDirExchange)),
-        }
+        self.do_it(fs)
     }
 
     fn recover<F: Fs>(&self, fs: F) -> Result<(), String> {
-        match self.method {
-            Method::Exchange => recover(fs),
-            Method::FileByFile => recover(Tap::new(fs, NoDirExchange)),
-        }
+        recover(fs)
     }
 
     fn judge(&self, fs: &SimFs) -> Result<Side, String> {
@@ -140,20 +126,6 @@ impl Subject for Step {
 
 fn is_marker(name: &OsString) -> bool {
     name.to_string_lossy().starts_with("COMMIT-MARKER.")
-}
-
-/// As overlayfs does with directories of its lower layer.
-#[derive(Debug)]
-struct NoDirExchange;
-
-impl<F: Fs> Policy<F> for NoDirExchange {
-    fn before(&self, fs: &F, call: &Call<F::Dir>) -> Verdict {
-        let is_dir = |(dir, name): &(F::Dir, OsString)| fs.open_dir(dir, name).is_ok();
-        match call {
-            Call::Exchange { a, b } if is_dir(a) || is_dir(b) => Verdict::Fail(Errno::XDEV),
-            _ => Verdict::Go,
-        }
-    }
 }
 
 pub(crate) fn write(path: &str, text: &str) -> Edit {
@@ -253,8 +225,8 @@ pub(crate) fn short() -> Vec<Edit> {
 /// A step and the file system that it begins on.
 pub(crate) type Begun = (Step, SimFs);
 
-pub(crate) fn history(method: Method) -> Vec<Begun> {
-    let mut telling = Telling::new(tree(), method);
+pub(crate) fn history() -> Vec<Begun> {
+    let mut telling = Telling::new(tree());
     telling.apply("c1", first());
     telling.apply("c2", second());
     telling.apply("c3", third());
@@ -266,19 +238,19 @@ pub(crate) fn history(method: Method) -> Vec<Begun> {
 
 /// The same three commits where some entries cannot be held.
 pub(crate) fn history_with_strangers() -> Vec<Begun> {
-    let mut telling = Telling::new(tree_with_strangers(), Method::Exchange);
+    let mut telling = Telling::new(tree_with_strangers());
     telling.apply("s1", first());
     telling.apply("s2", second());
     telling.undo("su", None, UndoScope::FromHereOn, 1);
     telling.begun
 }
 
-pub(crate) fn one_commit(method: Method) -> Begun {
-    one_commit_of(method, short())
+pub(crate) fn one_commit() -> Begun {
+    one_commit_of(short())
 }
 
-pub(crate) fn one_commit_of(method: Method, edits: Vec<Edit>) -> Begun {
-    let mut telling = Telling::new(tree(), method);
+pub(crate) fn one_commit_of(edits: Vec<Edit>) -> Begun {
+    let mut telling = Telling::new(tree());
     telling.apply("m1", edits);
     telling.begun.remove(0)
 }
@@ -287,16 +259,15 @@ pub(crate) fn one_commit_of(method: Method, edits: Vec<Edit>) -> Begun {
 /// alone and without the door.
 struct Telling {
     fs: SimFs,
-    method: Method,
     begun: Vec<Begun>,
     /// The files before the first step, after it, after the second, and so on.
     states: Vec<Files>,
 }
 
 impl Telling {
-    fn new(fs: SimFs, method: Method) -> Self {
+    fn new(fs: SimFs) -> Self {
         let states = vec![crate::check::held_files(&fs)];
-        Self { fs, method, begun: Vec::new(), states }
+        Self { fs, begun: Vec::new(), states }
     }
 
     fn apply(&mut self, id: &str, edits: Vec<Edit>) {
@@ -334,7 +305,7 @@ impl Telling {
     fn step(&mut self, id: &str, doing: Doing, after: Files) {
         let start = self.fs.branch();
         let scene = Scene::new(&start, id, after.clone(), archived(&doing));
-        let step = Step { id: id.to_owned(), method: self.method, doing, scene };
+        let step = Step { id: id.to_owned(), doing, scene };
         // A step that fails here is found by every engine that runs it.
         let _ = step.run(self.fs.clone());
         self.states.push(after);

@@ -6,13 +6,12 @@
 //! syncs something is kept, so that a sweep looks at every crash point of one run.
 
 use std::cell::{Ref, RefCell, RefMut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::rc::Rc;
-use std::time::Duration;
 
-use ao_tree::{Entry, Fs, Kind, Space, Stat};
+use ao_tree::{Entry, Fs, Kind, Leased, Space, Stat};
 use rustix::io::Errno;
 
 use crate::image::{Body, Change, Content, Image, Ino, Node, ROOT, Spot, Tick, join};
@@ -44,6 +43,8 @@ pub(crate) enum Words {
 pub(crate) struct SimFs {
     journal: Rc<RefCell<Journal>>,
     tape: Rc<RefCell<Option<Tape>>>,
+    /// What some process has open for writing.
+    writers: Rc<RefCell<BTreeSet<Ino>>>,
 }
 
 impl SimFs {
@@ -52,7 +53,11 @@ impl SimFs {
     }
 
     pub(crate) fn on(journal: Journal) -> Self {
-        Self { journal: Rc::new(RefCell::new(journal)), tape: Rc::default() }
+        Self {
+            journal: Rc::new(RefCell::new(journal)),
+            tape: Rc::default(),
+            writers: Rc::default(),
+        }
     }
 
     /// Another file system that is now exactly as this one, pending changes included.
@@ -118,6 +123,7 @@ impl SimFs {
 
 impl Fs for SimFs {
     type Dir = Ino;
+    type Lease = ();
 
     fn top(&self) -> Ino {
         ROOT
@@ -156,6 +162,15 @@ impl Fs for SimFs {
         })
     }
 
+    fn lease(&self, dir: &Ino, name: &OsStr) -> io::Result<Leased<()>> {
+        let ino = self.look(|image| image.find(*dir, name))?;
+        Ok(if self.writers.borrow().contains(&ino) { Leased::Refused } else { Leased::Held(()) })
+    }
+
+    fn may_change(&self, dir: &Ino) -> io::Result<bool> {
+        self.look(|image| Ok(image.node(*dir).mode & 0o200 != 0))
+    }
+
     fn create(&self, dir: &Ino, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
         drop(self.step(|image| format!("create {}", image.spell((dir, name)))));
         let ino = self.make((*dir, name.into()), Body::File(Content::new(&[])), mode)?;
@@ -165,6 +180,10 @@ impl Fs for SimFs {
         }
         let content = Content::new(bytes);
         Ok(self.journal.borrow_mut().change(Change::Write { ino, content })?)
+    }
+
+    fn reserve(&self, dir: &Ino, name: &OsStr, _bytes: u64) -> io::Result<()> {
+        self.create(dir, name, b"", 0o600)
     }
 
     fn make_dir(&self, dir: &Ino, name: &OsStr, mode: u32) -> io::Result<()> {
@@ -251,9 +270,6 @@ impl Fs for SimFs {
     fn space(&self) -> io::Result<Space> {
         Ok(Space { free_bytes: 1 << 40, is_read_only: false })
     }
-
-    /// Nobody else runs here; [`crate::person`] sees to that from outside.
-    fn pause(&self, _time: Duration) {}
 }
 
 impl Image {
@@ -287,6 +303,7 @@ fn stat(image: &Image, ino: Ino) -> Stat {
         modified_ns: nanoseconds(node.modified),
         changed_ns: nanoseconds(node.changed),
         is_mount_point: false,
+        is_fixed: false,
     }
 }
 
@@ -318,12 +335,48 @@ impl SimFs {
         found
     }
 
+    /// A copy of the tree, as `cp -r` makes one.
+    pub(crate) fn moved(&self) -> Self {
+        let copy = Self::new();
+        // So that no inode has the number that it had.
+        copy.put("passing", b"");
+        copy.delete("passing");
+        for (path, seen) in self.tree("").iter().filter(|(path, _)| !path.is_empty()) {
+            let body = match seen.kind {
+                Kind::File => Body::File(Content::new(&seen.bytes)),
+                Kind::Dir => Body::Dir(BTreeMap::new()),
+                Kind::Symlink => Body::Symlink,
+                Kind::Special => Body::Special,
+            };
+            copy.put_body(path, body, seen.mode);
+        }
+        copy.settle();
+        copy
+    }
+
     pub(crate) fn bytes(&self, path: &str) -> Option<Rc<[u8]>> {
         let image = &self.journal().now;
         match &image.node(image.resolve(path)?).body {
             Body::File(content) => Some(content.bytes.clone()),
             _ => None,
         }
+    }
+
+    pub(crate) fn bytes_of(&self, ino: Ino) -> Option<Rc<[u8]>> {
+        match &self.journal().now.node(ino).body {
+            Body::File(content) => Some(content.bytes.clone()),
+            _ => None,
+        }
+    }
+
+    /// Adds the last name of a path to a folder that somebody stands in.
+    pub(crate) fn put_in(&self, dir: Ino, path: &str, bytes: &[u8]) {
+        let journal = &mut *self.journal.borrow_mut();
+        let name: Rc<OsStr> = OsStr::new(path.rsplit('/').next().unwrap_or(path)).into();
+        let ground = journal.now.way_to(path);
+        let ino =
+            journal.allocate(Node::new(Body::File(Content::new(bytes)), 0o644, journal.clock + 1));
+        journal.by_hand(Change::Add { to: (dir, name), ino }, &ground);
     }
 
     /// Adds a file, with the directories above it, or replaces one as an editor does.
@@ -346,6 +399,15 @@ impl SimFs {
                 journal.by_hand(change, &ground);
             }
         }
+    }
+
+    /// Somebody opens a file for writing.
+    pub(crate) fn open_for_writing(&self, ino: Ino) {
+        self.writers.borrow_mut().insert(ino);
+    }
+
+    pub(crate) fn close(&self, ino: Ino) {
+        self.writers.borrow_mut().remove(&ino);
     }
 
     pub(crate) fn inode(&self, path: &str) -> Option<Ino> {

@@ -10,7 +10,7 @@ use crate::fates::Breadth;
 use crate::fault::{faults, faults_in_recovery};
 use crate::meeting::Meetings;
 use crate::person::{ACTS, Deed};
-use crate::scenario::{Begun, Method, history, history_with_strangers, one_commit};
+use crate::scenario::{Begun, history, history_with_strangers, one_commit};
 use crate::sim::SimFs;
 use crate::subject::Subject;
 use crate::table::{Report, is_full_sweep};
@@ -42,8 +42,7 @@ fn sum(reports: Vec<Report>) -> Report {
 }
 
 fn every_step() -> Vec<Begun> {
-    let mut steps = history(Method::Exchange);
-    steps.extend(history(Method::FileByFile));
+    let mut steps = history();
     steps.extend(history_with_strangers());
     steps
 }
@@ -51,16 +50,16 @@ fn every_step() -> Vec<Begun> {
 fn reach(share: (usize, usize)) -> Reach {
     if is_full_sweep() {
         return Reach {
-            first: Breadth { exhaustive: 512, telling: 100, samples: 30 },
-            inside: &[Breadth { exhaustive: 16, telling: 8, samples: 2 }],
+            first: Breadth { exhaustive: 1024, telling: 200, samples: 60 },
+            inside: &[Breadth { exhaustive: 32, telling: 16, samples: 4 }],
             inside_every: 1,
             share,
         };
     }
     Reach {
-        first: Breadth { exhaustive: 8, telling: 2, samples: 1 },
-        inside: &[Breadth { exhaustive: 2, telling: 0, samples: 0 }],
-        inside_every: 3,
+        first: Breadth { exhaustive: 64, telling: 24, samples: 8 },
+        inside: &[Breadth { exhaustive: 4, telling: 2, samples: 0 }],
+        inside_every: 2,
         share,
     }
 }
@@ -81,7 +80,7 @@ fn every_power_loss_leaves_one_side() {
 // proves: LOOP-22
 #[test]
 fn every_fault_leaves_one_side() {
-    let stride = if is_full_sweep() { 1 } else { 5 };
+    let stride = if is_full_sweep() { 1 } else { 2 };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
         for (turn, (step, start)) in every_step().into_iter().enumerate() {
@@ -100,15 +99,13 @@ fn every_fault_in_a_recovery_leaves_one_side() {
     let stride = if is_full_sweep() { 1 } else { 17 };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
-        for method in [Method::Exchange, Method::FileByFile] {
-            let (step, start) = one_commit(method);
-            let fs = start.branch();
-            fs.record();
-            step.run(fs.clone()).expect("an undisturbed run goes through");
-            let points = fs.take_tape().points.into_iter().skip(first * stride);
-            for point in points.step_by(workers * stride) {
-                report.add(faults_in_recovery(&step, &SimFs::on(point)));
-            }
+        let (step, start) = one_commit();
+        let fs = start.branch();
+        fs.record();
+        step.run(fs.clone()).expect("an undisturbed run goes through");
+        let points = fs.take_tape().points.into_iter().skip(first * stride);
+        for point in points.step_by(workers * stride) {
+            report.add(faults_in_recovery(&step, &SimFs::on(point)));
         }
         report
     });
@@ -140,14 +137,13 @@ fn nothing_of_anybody_else_is_lost() {
         if is_full_sweep() { (1, 4, 50_000, 4) } else { (8, 60, 300, 60) };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
-        let method = if first == 0 { Method::Exchange } else { Method::FileByFile };
-        assert_eq!(workers, 2, "one worker a method");
-        let (step, start) = one_commit(method);
+        let (step, start) = one_commit();
         let mut meetings = Meetings::new(&step, &start);
-        meetings.in_run(ACTS, (0, stride), crash_stride);
-        meetings.in_run_twice(PAIRS, rolls);
-        meetings.after_crash(ACTS, (0, stride));
-        meetings.in_recovery(ACTS, (0, kills));
+        let share = |stride| (first * stride, workers * stride);
+        meetings.in_run(ACTS, share(stride), crash_stride);
+        meetings.in_run_twice(PAIRS, rolls, first as u64);
+        meetings.after_crash(ACTS, share(stride));
+        meetings.in_recovery(ACTS, share(kills));
         report.add(meetings.report);
         report
     });

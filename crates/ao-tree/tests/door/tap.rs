@@ -4,9 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::rc::Rc;
-use std::time::Duration;
 
-use ao_tree::{Entry, Fs, Space, Stat};
+use ao_tree::{Entry, Fs, Leased, Space, Stat};
 use rustix::io::Errno;
 
 /// One call of the trait, kept as a value so that it can be named, repeated or done later.
@@ -30,7 +29,9 @@ pub(crate) enum Call<D> {
     SyncDir(D),
     SyncTree(D),
     Space,
-    Pause,
+    Lease,
+    MayChange(D),
+    Reserve(D, OsString),
 }
 
 impl<D: Clone> Call<D> {
@@ -52,13 +53,17 @@ impl<D: Clone> Call<D> {
                 | Self::StatDir(_)
                 | Self::Read(..)
                 | Self::Space
-                | Self::Pause
+                | Self::Lease
+                | Self::MayChange(_)
         )
     }
 
     /// It cannot be done on a full disk.
     pub(crate) fn takes_space(&self) -> bool {
-        matches!(self, Self::Create { .. } | Self::MakeDir { .. } | Self::Link { .. })
+        matches!(
+            self,
+            Self::Create { .. } | Self::MakeDir { .. } | Self::Link { .. } | Self::Reserve(..)
+        )
     }
 
     /// Does a change or a sync. What only looks has no effect that could be repeated.
@@ -76,6 +81,7 @@ impl<D: Clone> Call<D> {
             Self::SyncFile(dir, name) => fs.sync_file(dir, name),
             Self::SyncDir(dir) => fs.sync_dir(dir),
             Self::SyncTree(dir) => fs.sync_tree(dir),
+            Self::Reserve(dir, name) => fs.reserve(dir, name, 1),
             _ => Ok(()),
         }
     }
@@ -164,6 +170,7 @@ fn own<D: Clone>((dir, name): (&D, &OsStr)) -> (D, OsString) {
 
 impl<F: Fs, P: Policy<F>> Fs for Tap<F, P> {
     type Dir = F::Dir;
+    type Lease = F::Lease;
 
     fn top(&self) -> F::Dir {
         self.fs.top()
@@ -189,6 +196,18 @@ impl<F: Fs, P: Policy<F>> Fs for Tap<F, P> {
 
     fn read(&self, dir: &F::Dir, name: &OsStr, max_bytes: u64) -> io::Result<Vec<u8>> {
         self.look(&Call::Read(dir.clone(), name.into()), |fs| fs.read(dir, name, max_bytes))
+    }
+
+    fn lease(&self, dir: &F::Dir, name: &OsStr) -> io::Result<Leased<F::Lease>> {
+        self.look(&Call::Lease, |fs| fs.lease(dir, name))
+    }
+
+    fn may_change(&self, dir: &F::Dir) -> io::Result<bool> {
+        self.look(&Call::MayChange(dir.clone()), |fs| fs.may_change(dir))
+    }
+
+    fn reserve(&self, dir: &F::Dir, name: &OsStr, _bytes: u64) -> io::Result<()> {
+        self.act(&Call::Reserve(dir.clone(), name.into()))
     }
 
     fn create(&self, dir: &F::Dir, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -241,13 +260,5 @@ impl<F: Fs, P: Policy<F>> Fs for Tap<F, P> {
 
     fn space(&self) -> io::Result<Space> {
         self.look(&Call::Space, F::space)
-    }
-
-    fn pause(&self, time: Duration) {
-        // Waiting cannot fail; a policy only hears of it.
-        let _ = self.look(&Call::Pause, |fs| {
-            fs.pause(time);
-            Ok(())
-        });
     }
 }

@@ -7,7 +7,7 @@ use crate::check::{check_generation, check_links, check_state, check_verified};
 use crate::fault::{Fault, FaultFs};
 use crate::journal::{Fate, Journal};
 use crate::person::{Act, Deed, Done, People, PeopledFs, Visit};
-use crate::scenario::{Method, Step, delete, layout, one_commit_of, request, tree, write};
+use crate::scenario::{Step, delete, layout, one_commit_of, request, tree, write};
 use crate::sim::{SimFs, Words};
 use crate::subject::Subject;
 use crate::sweep::fan_out;
@@ -50,13 +50,11 @@ fn what_belongs_together_stays_together() {
     let stride = if is_full_sweep() { 1 } else { 7 };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
-        for method in [Method::Exchange, Method::FileByFile] {
-            let (step, start) = one_commit_of(method, merge());
-            let calls = calls_of(&step, &start);
-            for at in (first..calls).step_by(workers) {
-                for act in ACTS {
-                    visit(&step, &start, Visit { at, act, number: 1 }, stride, &mut report);
-                }
+        let (step, start) = one_commit_of(merge());
+        let calls = calls_of(&step, &start);
+        for at in (first..calls).step_by(workers) {
+            for act in ACTS {
+                visit(&step, &start, Visit { at, act, number: 1 }, stride, &mut report);
             }
         }
         report

@@ -3,7 +3,7 @@
 use ao_contract::Exit;
 use ao_corpus::index::{Broken, Index, Keep, Opened, Place, Question};
 use ao_corpus::{Entry, SEARCHED};
-use ao_tree::{Disk, Door, ReadLock, shown};
+use ao_tree::{Disk, Door, shown};
 use serde_json::Value;
 
 use super::as_of::AsOf;
@@ -11,6 +11,7 @@ use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::readers::Readers;
 use crate::repo::{AGENTS, Repo};
 
 /// A longer question is a document.
@@ -23,7 +24,7 @@ pub(crate) struct Library {
     door: Door<Disk>,
     /// The earlier state that is asked for, if it is not today's.
     as_of: Option<AsOf>,
-    _readers: ReadLock,
+    _readers: Readers,
 }
 
 impl Library {

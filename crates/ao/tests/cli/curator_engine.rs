@@ -145,7 +145,7 @@ fn check(curator: &Curator, ids: &[String]) -> Vec<Value> {
         assert_eq!(header.matches("trust:").count(), 1, "{text}");
     }
     // Each of them can be read beyond doubt.
-    let mut command = curator.repo.command(&["--json", "--dry-run", "harvest", "--grace", "0s"]);
+    let mut command = curator.repo.command(&["--json", "--dry-run", "harvest"]);
     let told = Ran::of(command.env("HOME", curator.path("home")).output().unwrap()).expect(0);
     assert!(!told.stdout.contains("beyond doubt"), "{told}");
     outcomes

@@ -251,7 +251,7 @@ fn drafts_reach_the_corpus_through_ingest_alone_and_stay_inference() {
     curator.run(&["work"]).expect(0);
     assert_eq!(curator.repo.tree(), before);
     let harvest = || {
-        let mut command = curator.repo.command(&["--json", "harvest", "--grace", "0s"]);
+        let mut command = curator.repo.command(&["--json", "harvest"]);
         Ran::of(command.env("HOME", curator.path("home")).output().unwrap()).expect(0).json()
     };
     let taken = harvest();

@@ -16,7 +16,7 @@ fn made() -> Made {
 }
 
 fn yes(repo: &TestRepo) -> serde_json::Value {
-    repo.run(&["--json", "defrag", "--yes", "--grace", "0s"]).expect(0).json()
+    repo.run(&["--json", "defrag", "--yes"]).expect(0).json()
 }
 
 // proves: LOOP-27
@@ -43,7 +43,7 @@ fn nothing_is_changed_before_it_is_agreed_to_and_everything_is_told() {
     let diff = repo.run(&["tree", "diff", id]).expect(0);
     assert!(diff.stdout.contains("+merged_from: "), "{diff}");
     // And taken back, to the byte.
-    repo.run(&["tree", "undo", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo"]).expect(0);
     let mut now = contents(&repo.everything());
     now.retain(|path, _| !path.starts_with("overnight/"));
     assert_eq!(now, contents(&before));
@@ -137,7 +137,7 @@ fn while_a_run_holds_the_lock_nothing_is_made() {
     let refused = repo.run(&["defrag", "--yes"]).expect(75);
     assert!(refused.stderr.contains(&format!("process {process} since 20")), "{refused}");
     run.go_on().expect(0);
-    repo.run(&["defrag", "--yes", "--grace", "0s"]).expect(0);
+    repo.run(&["defrag", "--yes"]).expect(0);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn hostile_and_broken_files_are_left_alone() {
     std::os::unix::fs::symlink("loop.md", learnings.join("loop.md")).unwrap();
     nix::unistd::mkfifo(&learnings.join("pipe.md"), Mode::S_IRWXU).unwrap();
     let before = repo.tree();
-    let ran = repo.run(&["defrag", "--yes", "--grace", "0s"]).expect(0);
+    let ran = repo.run(&["defrag", "--yes"]).expect(0);
     assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran}");
     let after = repo.tree();
     for (path, seen) in &before {
@@ -211,7 +211,7 @@ fn a_merge_that_somebody_else_broke_is_not_claimed() {
     let merge = &planned["merges"][0];
     let survivor = merge["survivor"].as_str().unwrap();
     let copy = merge["members"][0]["path"].as_str().unwrap();
-    let arguments = ["--json", "defrag", "--dedup", "--yes", "--id", "broken", "--grace", "0s"];
+    let arguments = ["--json", "defrag", "--dedup", "--yes", "--id", "broken"];
     let stopped = repo.stopped_before(&arguments, "broken");
     repo.write(copy, "what a person wrote meanwhile\n");
     let report = stopped.go_on().expect(0).json();

@@ -19,7 +19,7 @@ const FAILED_MIN: usize = 10;
 /// A commit of which this call fails; `None` if there are not so many of them.
 fn commit(repo: &TestRepo, call: &str, error: &str, number: usize) -> Option<Output> {
     let file = repo.edits(&edits_everywhere());
-    let apply = repo.command(&["tree", "apply", &file, "--id", "one", "--grace", "0s"]);
+    let apply = repo.command(&["tree", "apply", &file, "--id", "one"]);
     let log = repo.root().join("calls");
     let output = Command::new("strace")
         .args(["-f", "-qq", "-e", &format!("trace={call}"), "-e"])
@@ -50,7 +50,9 @@ fn a_call_that_the_disk_fails_fails_the_commit_and_the_tree_is_whole() {
             let Some(output) = commit(&repo, call, error, number) else { break };
             let ran = Ran::of(output);
             let case = format!("{call} {number}: {ran}");
-            assert!([1, 6].contains(&ran.code), "{case}");
+            // What only tidies up after the commit is told, and no failure of it.
+            let is_done = ran.code == 0 && ran.stderr.contains("the commit is done");
+            assert!([1, 6].contains(&ran.code) || is_done, "{case}");
             assert!(ran.stderr.contains(told), "{case}");
             repo.run(&["tree", "recover"]).expect(0);
             let now = contents(&repo.tree());

@@ -43,7 +43,7 @@ fn copies_become_one_nothing_else_is_touched_and_the_second_run_finds_nothing() 
         let made = generate::corpus(seed, amounts);
         let repo = repo_of(&made);
         let before = contents(&repo.tree());
-        let report = repo.run(&["--json", "defrag", "--yes", "--grace", "0s"]).expect(0).json();
+        let report = repo.run(&["--json", "defrag", "--yes"]).expect(0).json();
         assert_eq!(report["status"], "committed");
         let gone = merged(&report);
         let cluster_of: BTreeMap<&str, usize> = made
@@ -80,7 +80,7 @@ fn copies_become_one_nothing_else_is_touched_and_the_second_run_finds_nothing() 
             }
         }
         assert!(after.keys().all(|path| before.contains_key(path)));
-        let again = repo.run(&["--json", "defrag", "--yes", "--grace", "0s"]).expect(0).json();
+        let again = repo.run(&["--json", "defrag", "--yes"]).expect(0).json();
         assert_eq!(again["status"], "nothing-to-do", "{again:#}");
         assert_eq!(contents(&repo.tree()), after);
     }
@@ -202,8 +202,7 @@ fn the_better_one_stays_and_some_are_never_touched() {
     // Of another kind.
     repo.write("patterns/p.md", &body);
     let before = contents(&repo.tree());
-    let report =
-        repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json();
+    let report = repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json();
     let gone = merged(&report);
     let survivor = "learnings/2026-01-03-c.md".to_owned();
     let expected: BTreeMap<String, String> = ["a", "b"]
@@ -246,8 +245,7 @@ fn what_a_second_run_would_merge_the_first_one_merges() {
     }
     pair("lantern", "quartz");
     pair("walnut", "quartz");
-    let run =
-        || repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json();
+    let run = || repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json();
     let first = run();
     let again = run();
     assert_eq!(
@@ -266,9 +264,7 @@ fn a_second_run_finds_nothing_at_any_size() {
         let amounts =
             Amounts { texts, copies: texts / 8, siblings: texts / 25, contradictions: texts / 25 };
         let repo = repo_of(&generate::corpus(seed, amounts));
-        let run = || {
-            repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json()
-        };
+        let run = || repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json();
         let first = run();
         assert!(merged(&first).len() * 10 >= texts, "seed {seed}: {}", merged(&first).len());
         let again = run();

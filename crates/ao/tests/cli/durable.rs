@@ -54,7 +54,7 @@ fn next(calls: &[String], from: usize, words: &[&str]) -> usize {
 fn the_record_of_a_commit_is_written_aside_synced_renamed_and_its_directory_synced() {
     let repo = TestRepo::new();
     let file = repo.edits(&edits_everywhere());
-    let apply = repo.command(&["tree", "apply", &file, "--id", "one", "--grace", "0s"]);
+    let apply = repo.command(&["tree", "apply", &file, "--id", "one"]);
     let calls = calls(&repo, &apply);
     let is_created = |name: &str| {
         let last = calls.iter().rposition(|line| line.contains("O_CREAT") && line.contains(name));
@@ -66,10 +66,10 @@ fn the_record_of_a_commit_is_written_aside_synced_renamed_and_its_directory_sync
     let synced = next(&calls, written, &["syncfs("]);
     let decided = next(&calls, synced, &["rename", "COMMIT-MARKER.one"]);
     let decision_synced = next(&calls, decided, &["fsync(", "overnight>"]);
-    let exchanged =
-        next(&calls, decision_synced, &["renameat2(", "RENAME_EXCHANGE", "\"learnings\""]);
-    let exchange_synced = next(&calls, exchanged, &["fsync(", ".agents>"]);
-    let recorded = next(&calls, exchange_synced, &["rename", "\"history.jsonl\""]);
+    let exchanged = next(&calls, decision_synced, &["renameat2(", "RENAME_EXCHANGE", "\"b.md\""]);
+    let exchange_synced = next(&calls, exchanged, &["fsync(", "learnings>"]);
+    let came_out_synced = next(&calls, exchange_synced, &["fsync(", "slots>"]);
+    let recorded = next(&calls, came_out_synced, &["rename", "\"history.jsonl\""]);
     let record_synced = next(&calls, recorded, &["fsync(", "overnight>"]);
     let undecided = next(&calls, record_synced, &["unlinkat(", "COMMIT-MARKER.one"]);
     next(&calls, undecided, &["fsync(", "overnight>"]);

@@ -17,7 +17,7 @@ fn log(repo: &TestRepo, name: &str, lines: &[Value]) {
 }
 
 fn close(repo: &TestRepo) -> Value {
-    repo.run(&["--json", "flywheel", "close-loop", "--grace", "0s"]).expect(0).json()
+    repo.run(&["--json", "flywheel", "close-loop"]).expect(0).json()
 }
 
 fn entry(repo: &TestRepo, name: &str, header: &str) {

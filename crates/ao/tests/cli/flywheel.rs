@@ -17,8 +17,7 @@ fn good(date: &str) -> String {
 }
 
 fn close(repo: &TestRepo, more: &[&str]) -> Ran {
-    let mut arguments =
-        vec!["--json", "flywheel", "close-loop", "--threshold", "0h", "--grace", "0s"];
+    let mut arguments = vec!["--json", "flywheel", "close-loop", "--threshold", "0h"];
     arguments.extend(more);
     repo.run(&arguments)
 }
@@ -231,7 +230,7 @@ fn an_undo_takes_back_the_promotion_and_what_was_written_down_about_it() {
     repo.write("ao/citations.jsonl", "{\"artifact_path\":\"learnings/a.md\",\"session_id\":\"s\",\"cited_at\":\"2026-04-01T00:00:00Z\",\"citation_type\":\"applied\"}\n");
     let before = contents(&repo.tree());
     let first = close(&repo, &["--id", "one"]).expect(0).json();
-    repo.run(&["tree", "undo", "one", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", "one"]).expect(0);
     assert_eq!(contents(&repo.tree()), before);
     let again = close(&repo, &["--id", "two"]).expect(0).json();
     assert_eq!((&again["promoted"], &again["rewards"]), (&first["promoted"], &first["rewards"]));
@@ -320,17 +319,7 @@ fn what_somebody_edits_meanwhile_is_judged_next_time() {
         )
     };
     repo.write("ao/citations.jsonl", &(cite("a.md") + &cite("b.md")));
-    let arguments = [
-        "--json",
-        "flywheel",
-        "close-loop",
-        "--threshold",
-        "0h",
-        "--id",
-        "stopped",
-        "--grace",
-        "0s",
-    ];
+    let arguments = ["--json", "flywheel", "close-loop", "--threshold", "0h", "--id", "stopped"];
     let stopped = repo.stopped_before(&arguments, "stopped");
     repo.write("learnings/a.md", "somebody's own words\n");
     let report = stopped.go_on().expect(0).json();

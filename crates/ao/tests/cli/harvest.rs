@@ -75,7 +75,7 @@ fn harvest(repo: &TestRepo, from: &Path) -> Ran {
         let sources = format!("trust:\n  sources: [{:?}]\n", from.display().to_string());
         fs::write(&config, sources).unwrap();
     }
-    repo.run(&["--json", "harvest", "--grace", "0s", "--from", from.to_str().unwrap()])
+    repo.run(&["--json", "harvest", "--from", from.to_str().unwrap()])
 }
 
 fn taken(report: &Value) -> Vec<&str> {
@@ -210,7 +210,7 @@ fn an_undo_makes_it_harvestable_again() {
     let other = Other::new();
     let before = contents(&repo.tree());
     let id = harvest(&repo, &other.root()).expect(0).json()["id"].as_str().unwrap().to_owned();
-    repo.run(&["tree", "undo", &id, "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", &id]).expect(0);
     assert_eq!(contents(&repo.tree()), before);
     assert_eq!(taken(&harvest(&repo, &other.root()).expect(0).json()).len(), 3);
 }

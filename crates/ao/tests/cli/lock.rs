@@ -30,7 +30,7 @@ fn a_second_run_is_refused_at_once_and_touches_nothing() {
     // Not even the first one's staging, which a recovery would have removed.
     assert_eq!(repo.everything(), before);
     first.go_on().expect(0);
-    repo.run(&["tree", "apply", file.to_str().unwrap(), "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "apply", file.to_str().unwrap()]).expect(0);
 }
 
 // proves: RUN-17
@@ -103,7 +103,7 @@ fn without_kernel_locks(repo: &TestRepo) -> i32 {
         .arg(env!("CARGO_BIN_EXE_ao"))
         .arg("-C")
         .arg(repo.root())
-        .args(["tree", "apply", &file, "--grace", "0s"])
+        .args(["tree", "apply", &file])
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .status()

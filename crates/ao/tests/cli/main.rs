@@ -59,6 +59,7 @@ mod keep_awake;
 mod knowledge;
 mod last;
 mod last_places;
+mod late;
 mod lock;
 mod long_haul;
 mod lookup;

@@ -4,17 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::repo::{TestRepo, edits_everywhere, wait_until, write};
+use crate::repo::{TestRepo, write};
 
 /// A commit that was killed after it was decided, before it was finished.
 fn decided(repo: &TestRepo) -> (String, Value) {
-    let file = repo.edits(&edits_everywhere());
-    let arguments = ["tree", "apply", &file, "--id", "cut", "--grace", "60s"];
-    let mut child = repo.command(&arguments).spawn().unwrap();
+    repo.killed_when_decided("cut");
     let name = "overnight/COMMIT-MARKER.cut".to_owned();
-    wait_until("the commit is decided", || repo.exists(&name) && !repo.exists("learnings/c.md"));
-    child.kill().unwrap();
-    child.wait().unwrap();
     let marker = serde_json::from_str(&repo.read(&name)).unwrap();
     (name, marker)
 }
@@ -24,10 +19,16 @@ fn decided(repo: &TestRepo) -> (String, Value) {
 fn a_decided_commit_is_finished_by_the_next_start() {
     let repo = TestRepo::new();
     decided(&repo);
-    // A reader does not look at a tree between two generations.
-    let refused = repo.run(&["tree", "log"]).expect(6);
-    assert!(refused.stderr.contains("ao tree recover"), "{refused}");
+    // A reader sees what was decided, and writes nothing.
+    let before = repo.everything();
+    let log = repo.run(&["--json", "tree", "log"]).expect(0).json();
+    assert_eq!(log["commits"][0]["id"], "cut", "{log:#}");
+    let shown = repo.run(&["--json", "tree", "diff"]).expect(0).json();
+    assert!(shown["diff"].as_str().unwrap().contains("+b, better"), "{shown:#}");
+    let undone = repo.run(&["--json", "--dry-run", "tree", "undo"]).expect(0).json();
+    assert_eq!(undone["changes"].as_array().unwrap().len(), 7, "{undone:#}");
     repo.run(&["tree", "verify"]).expect(5);
+    assert_eq!(repo.everything(), before);
     let told = repo.run(&["--dry-run", "tree", "recover"]).expect(0);
     assert!(told.stdout.contains("cut"), "{told}");
     assert!(repo.exists("overnight/COMMIT-MARKER.cut"));
@@ -96,7 +97,7 @@ fn a_doubtful_marker_stops_the_run_and_nothing_is_touched() {
     repo.write("overnight/staging/x/.agents/learnings/a.md", "evidence\n");
     let ready =
         json!({ "state": "READY", "iteration_id": "x", "started_at": "2026-04-01T00:00:00Z" });
-    let newer = json!({ "format": "ao-tree/2", "state": "roll-forward", "iteration_id": "x" });
+    let newer = json!({ "format": "ao-tree/3", "state": "roll-forward", "iteration_id": "x" });
     let cut = &newer.to_string()[..20];
     for marker in [
         &ready.to_string(),
@@ -115,11 +116,7 @@ fn a_doubtful_marker_stops_the_run_and_nothing_is_touched() {
 /// The marker with another path in it, and the checksum that belongs to that.
 fn forged(marker: &Value, path: &str) -> String {
     let mut forged = marker.clone();
-    let slot = &mut forged["slots"][0];
-    let staged = slot["staged"].as_str().unwrap();
-    let staged = staged.strip_suffix(slot["live"].as_str().unwrap()).unwrap();
-    slot["staged"] = format!("{staged}{path}").into();
-    slot["live"] = path.into();
+    forged["slots"][0]["path"] = path.into();
     assert_eq!(marker["checksum"], checksum(marker), "this is how it is made");
     forged["checksum"] = checksum(&forged).into();
     forged.to_string()
@@ -139,9 +136,9 @@ fn a_marker_of_ours_that_was_changed_is_not_followed() {
     let name = name.trim_start_matches("overnight/");
     let whole = marker.to_string();
     let mut outside = marker.clone();
-    outside["slots"][0]["live"] = "../outside".into();
+    outside["slots"][0]["path"] = "../outside".into();
     let mut elsewhere = marker.clone();
-    elsewhere["slots"][0]["live"] = "research".into();
+    elsewhere["slots"][0]["path"] = "research".into();
     let mut later = marker.clone();
     later["started_at"] = "2026-04-01T00:00:00Z".into();
     for changed in [
@@ -162,11 +159,11 @@ fn a_marker_of_ours_that_was_changed_is_not_followed() {
     repo.run(&["tree", "recover"]).expect(6);
     fs::remove_file(repo.state("COMMIT-MARKER.other")).unwrap();
     // Its staging was tampered with.
-    let script = repo.read("overnight/staging/cut/script.json");
-    repo.write("overnight/staging/cut/script.json", &script.replace("better", "bitter"));
-    repo.write("overnight/staging/cut/script.json", &format!("{script} "));
+    let script = repo.read("overnight/staging/cut/slots/script.json");
+    repo.write("overnight/staging/cut/slots/script.json", &script.replace("better", "bitter"));
+    repo.write("overnight/staging/cut/slots/script.json", &format!("{script} "));
     repo.run(&["tree", "recover"]).expect(6);
-    repo.write("overnight/staging/cut/script.json", &script);
+    repo.write("overnight/staging/cut/slots/script.json", &script);
     // Whole again, it is followed.
     repo.run(&["tree", "recover"]).expect(0);
     assert_eq!(repo.read("learnings/b.md"), "b, better\n");

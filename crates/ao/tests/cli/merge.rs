@@ -21,7 +21,7 @@ fn background(repo: &TestRepo) {
 }
 
 fn defrag(repo: &TestRepo) -> serde_json::Value {
-    repo.run(&["--json", "defrag", "--dedup", "--yes", "--grace", "0s"]).expect(0).json()
+    repo.run(&["--json", "defrag", "--dedup", "--yes"]).expect(0).json()
 }
 
 // proves: LOOP-08, LOOP-25

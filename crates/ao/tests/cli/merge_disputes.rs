@@ -180,7 +180,7 @@ fn what_was_disputed_is_disputed_after_every_night_and_no_entry_takes_both_sides
             }
             let before = disputes(&repo);
             seen += before.len();
-            let report = repo.run(&["--json", "defrag", "--yes", "--grace", "0s"]).expect(0).json();
+            let report = repo.run(&["--json", "defrag", "--yes"]).expect(0).json();
             merged += report["merges"].as_array().unwrap().len();
             let after = disputes(&repo);
             let lost: Vec<_> = before.difference(&after).collect();
@@ -233,7 +233,7 @@ fn two_that_contradict_each_other_do_not_meet_in_a_third() {
     let repo = empty();
     let [hub, few, many] = hub(&repo);
     let card = repo.cards().remove(0);
-    let report = repo.run(&["--json", "defrag", "--yes", "--grace", "0s"]).expect(0).json();
+    let report = repo.run(&["--json", "defrag", "--yes"]).expect(0).json();
     assert!(report["review"].to_string().contains(&many), "{report:#}");
     assert!(repo.exists(&many) && repo.exists(&hub) && !repo.exists(&few), "{report:#}");
     let cards = repo.cards();
@@ -249,7 +249,7 @@ fn what_was_ruled_about_is_not_merged_away_either() {
     let [_, few, many] = hub(&repo);
     let card = repo.card();
     repo.kept("both");
-    repo.run(&["defrag", "--yes", "--grace", "0s"]).expect(0);
+    repo.run(&["defrag", "--yes"]).expect(0);
     assert!(repo.cards().is_empty() && repo.exists(&many), "{few}");
     repo.rule(&[&card, "--withdraw"]).expect(0);
     assert_eq!(repo.cards().len(), 1);

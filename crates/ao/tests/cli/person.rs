@@ -12,7 +12,7 @@ use crate::night::learning;
 use crate::repo::{Ran, TestRepo};
 
 const NAME: &str = "2026-02-01-waits";
-const WORD: [&str; 7] = ["--json", "trust", NAME, "--vouch", "--why", "I read it", "--grace=0s"];
+const WORD: [&str; 6] = ["--json", "trust", NAME, "--vouch", "--why", "I read it"];
 
 /// A repository with a text that waits, and two learnings that contradict each other.
 fn repo() -> TestRepo {
@@ -69,7 +69,7 @@ fn a_word_says_how_it_was_given_and_counts_for_that() {
         assert_eq!(told["waits"], !is_typed, "{told:#}");
         // A ruling, too.
         let card = card(&repo);
-        let rule = ["--json", "rule", &card, "--keep", "A", "--why", "measured", "--grace=0s"];
+        let rule = ["--json", "rule", &card, "--keep", "A", "--why", "measured"];
         let ran = if is_typed { repo.typed(&rule) } else { repo.run(&rule) };
         ran.expect(0);
         let ruling = repo.read(&format!("knowledge/rulings/{card}.json"));

@@ -52,7 +52,7 @@ fn a_finding_past_its_term_goes_unless_anything_refers_to_it() {
     assert_eq!(pruned(&repo, &["--as-of", "2026-01-31"]), Vec::<String>::new());
     assert_eq!(pruned(&repo, &["--as-of", "2026-06-20"]), [old.clone(), cited.clone()]);
     let before = contents(&repo.tree());
-    let prune = ["defrag", "--prune", "--yes", "--grace", "0s", "--as-of", "2026-06-01"];
+    let prune = ["defrag", "--prune", "--yes", "--as-of", "2026-06-01"];
     repo.run(&prune).expect(0);
     let after = contents(&repo.tree());
     let gone: Vec<&String> = before.keys().filter(|path| !after.contains_key(*path)).collect();
@@ -110,7 +110,7 @@ fn what_was_superseded_goes_with_its_whole_chain_and_its_names_lead_on() {
         &format!("---\nsuperseded_by: N-1\n---\n{}", body(7)),
     );
     repo.write("wiki/w.md", "See learnings/2026-01-05-read.md\n");
-    repo.run(&["defrag", "--prune", "--yes", "--grace", "0s"]).expect(0);
+    repo.run(&["defrag", "--prune", "--yes"]).expect(0);
     let left: Vec<String> =
         repo.tree().keys().filter(|path| path.starts_with("learnings/")).cloned().collect();
     let expected = ["01-02-lost", "01-03-round", "01-04-round", "01-05-read", "03-01-new"];

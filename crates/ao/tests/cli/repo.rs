@@ -182,7 +182,7 @@ impl TestRepo {
 
     pub(crate) fn apply_as(&self, edits: &Value, more: &[&str]) -> Ran {
         let file = self.edits(edits);
-        let mut arguments = vec!["--json", "tree", "apply", &file, "--grace", "0s"];
+        let mut arguments = vec!["--json", "tree", "apply", &file];
         arguments.extend(more);
         self.run(&arguments)
     }
@@ -215,11 +215,28 @@ impl TestRepo {
         files(&self.agents())
     }
 
+    /// Starts `tree apply` of [`edits_everywhere`] and kills it in the middle: two files are added, one is
+    /// replaced, and nothing is removed yet.
+    pub(crate) fn killed_when_decided(&self, id: &str) {
+        let file = self.edits(&edits_everywhere());
+        let ao = self.command(&["tree", "apply", &file, "--id", id]);
+        // The first exchange is only to see whether there is one.
+        let kill = "inject=renameat2:signal=SIGKILL:when=5";
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", kill]);
+        strace.env("AO_TEST_ANCESTORS", "").env("HOME", self.root());
+        strace.arg(ao.get_program()).args(ao.get_args());
+        let ended = strace.stdin(Stdio::null()).output().unwrap();
+        assert!(!ended.status.success(), "{ended:?}");
+        assert!(self.exists(&format!("overnight/COMMIT-MARKER.{id}")), "{ended:?}");
+        assert!(self.exists("patterns/q.md") && self.exists("learnings/c.md"));
+    }
+
     /// Starts `tree apply` and lets it come as far as it can while a reader holds `commit.lock`:
     /// everything is staged, and nothing is exchanged.
     pub(crate) fn stopped_before_the_exchange(&self, edits: &Value) -> Stopped {
         let file = self.edits(edits);
-        let arguments = ["--json", "tree", "apply", &file, "--id", "stopped", "--grace", "0s"];
+        let arguments = ["--json", "tree", "apply", &file, "--id", "stopped"];
         self.stopped_before(&arguments, "stopped")
     }
 
@@ -230,7 +247,7 @@ impl TestRepo {
         reader.lock_shared().unwrap();
         let child = self.command(arguments).spawn().unwrap();
         // The marker is the last file that is staged.
-        let staged = format!("staging/{id}/carry");
+        let staged = format!("staging/{id}/marker");
         wait_until("everything is staged", || self.state(&staged).exists());
         Stopped { child, reader }
     }

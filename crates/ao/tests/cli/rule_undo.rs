@@ -30,7 +30,7 @@ fn an_undo_of_a_night_leaves_what_people_decided_since() {
     let dry = repo.run(&["--dry-run", "overnight", "undo", &id]).expect(0);
     assert!(dry.stderr.contains("Would leave") && dry.stderr.contains("r1"), "{dry}");
     assert!(!dry.stdout.contains(&ruling), "{dry}");
-    let done = repo.run(&["overnight", "undo", &id, "--id", "back", "--grace", "0s"]).expect(0);
+    let done = repo.run(&["overnight", "undo", &id, "--id", "back"]).expect(0);
     assert!(done.stderr.contains("1 commit: r1"), "{done}");
     assert!(repo.exists("learnings/2026-03-02-copy.md"));
     assert_eq!((repo.read(&ruling), repo.read(NEW)), (decided, marked));
@@ -54,9 +54,9 @@ fn a_decision_and_its_undo_cancel_out() {
     repo.write("learnings/2026-03-08-copy.md", &crate::night::learning(2));
     night.run(&[]).expect(0);
     // From the ruling on: the second night goes, too.
-    repo.run(&["tree", "undo", "r1", "--id", "u1", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", "r1", "--id", "u1"]).expect(0);
     assert!(!repo.exists(&ruling));
-    repo.run(&["overnight", "undo", &id, "--id", "u2", "--grace", "0s"]).expect(0);
+    repo.run(&["overnight", "undo", &id, "--id", "u2"]).expect(0);
     assert!(!repo.exists(&ruling), "nobody decided it anew");
     assert!(!repo.read(NEW).contains("superseded_by"));
     assert!(repo.exists("learnings/2026-03-02-copy.md"));
@@ -72,7 +72,7 @@ fn a_ruling_is_taken_back_whole_or_not_at_all() {
         let edited = if edited == NEW { NEW } else { &ruling };
         repo.write(edited, &(repo.read(edited) + "\n"));
         let before = knowledge(repo);
-        let mut arguments = vec!["--json", "tree", "undo", "r1", "--grace", "0s"];
+        let mut arguments = vec!["--json", "tree", "undo", "r1"];
         arguments.extend(only.then_some("--only"));
         let done = repo.run(&arguments).expect(0);
         assert!(done.stderr.contains(&format!("ao rule {card} --withdraw")), "{done}");
@@ -103,7 +103,7 @@ fn only_the_ruling_is_taken_back() {
     let (night, _, card) = night_and_ruling();
     let repo = &night.repo;
     repo.apply_as(&json!([crate::repo::write("learnings/hand.md", "# By hand\n")]), &[]).expect(0);
-    repo.run(&["tree", "undo", "r1", "--only", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", "r1", "--only"]).expect(0);
     assert!(repo.exists("learnings/hand.md") && !repo.read(NEW).contains("superseded_by"));
     assert_eq!(repo.card(), card);
 }
@@ -124,7 +124,7 @@ fn an_undo_of_a_night_leaves_a_word_for_a_text() {
     let vouched = || repo.run(&["--json", "trust"]).expect(0).json()["vouched"].clone();
     let before = vouched();
     assert_eq!(before.as_array().unwrap().len(), 1, "{before:#}");
-    repo.run(&["overnight", "undo", &id, "--grace", "0s"]).expect(0);
+    repo.run(&["overnight", "undo", &id]).expect(0);
     assert!(repo.exists("learnings/2026-03-02-copy.md"));
     assert_eq!(vouched(), before);
 }

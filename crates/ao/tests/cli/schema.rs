@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::repo::{TestRepo, edits_everywhere, wait_until};
+use crate::repo::{TestRepo, edits_everywhere};
 
 fn schema(repo: &TestRepo, name: &str) -> jsonschema::Validator {
     let printed = repo.run(&["schema", name]).expect(0);
@@ -42,12 +42,8 @@ fn what_the_door_writes_validates_against_its_own_schema() {
     let repo = TestRepo::new();
     let file = repo.edits(&edits_everywhere());
     assert_valid(&schema(&repo, "edits"), &fs::read_to_string(&file).unwrap());
-    let mut run =
-        repo.command(&["tree", "apply", &file, "--id", "one", "--grace", "60s"]).spawn().unwrap();
-    wait_until("the commit is decided", || repo.exists("overnight/COMMIT-MARKER.one"));
+    repo.killed_when_decided("one");
     assert_valid(&schema(&repo, "marker"), &repo.read("overnight/COMMIT-MARKER.one"));
-    run.kill().unwrap();
-    run.wait().unwrap();
     repo.run(&["tree", "recover"]).expect(0);
     repo.write("learnings/b.md", "a person's\n");
     repo.run(&["tree", "undo", "--id", "two"]).expect(0);

@@ -117,7 +117,7 @@ fn a_lesson_of_today_that_somebody_vouched_for_is_promoted_tonight() {
     let lessons = first["ingest"]["lessons"].as_array().unwrap();
     let paths: Vec<&str> = lessons.iter().map(|one| one["path"].as_str().unwrap()).collect();
     assert!(paths.contains(&said.as_str()) && paths.contains(&waits.as_str()), "{paths:?}");
-    let vouch = ["trust", said, "--vouch", "--why", "I said it", "--grace", "0s"];
+    let vouch = ["trust", said, "--vouch", "--why", "I said it"];
     sessions.night.repo.typed(&vouch).expect(0);
     let summary = sessions.spend(&[]);
     let [path] = sessions.promoted().try_into().unwrap();
@@ -172,7 +172,7 @@ fn a_lesson_that_is_promoted_at_once_counts_on_both_sides() {
         sessions.claude("a.jsonl", &session(&sessions.root(), PNPM));
         let run = sessions.spend(&[])["run_id"].as_str().unwrap().to_owned();
         let [path] = sessions.pending().try_into().unwrap();
-        let vouch = ["trust", &path, "--vouch", "--why", "I said it", "--grace", "0s"];
+        let vouch = ["trust", &path, "--vouch", "--why", "I said it"];
         sessions.night.repo.typed(&vouch).expect(0);
         sessions.run(&["overnight", "undo", &run]).expect(0);
         assert_eq!(sessions.pending(), Vec::<String>::new());
@@ -278,7 +278,7 @@ fn an_old_lesson_waits_from_the_day_it_came_in() {
     let held = held.iter().find(|one| one["path"] == waits.as_str()).unwrap();
     assert_eq!((&held["waits_for_person"], &held["trust"]), (&true.into(), &"tool".into()));
     for path in sessions.pending() {
-        let vouch = ["trust", &path, "--vouch", "--why", "I ran both", "--grace", "0s"];
+        let vouch = ["trust", &path, "--vouch", "--why", "I ran both"];
         sessions.night.repo.typed(&vouch).expect(0);
     }
     let summary = sessions.spend(&[]);

@@ -91,7 +91,7 @@ fn what_was_found_out_is_of_no_use_after_another_commit() {
     repo.night(4, &json!([write("learnings/first.md", &quokka("The fourth is a tapir."))]));
     assert_eq!(second(&repo), ["learnings/first.md"], "kept by the fourth");
     assert_eq!(found(&repo, "tapir", "n02-iter-1"), Vec::<String>::new());
-    repo.run(&["overnight", "undo", "n02", "--id", "back", "--grace", "0s"]).expect(0);
+    repo.run(&["overnight", "undo", "n02", "--id", "back"]).expect(0);
     assert_eq!(second(&repo), ["learnings/first.md"], "kept by the undo");
     assert_eq!(found(&repo, "zebra", "back"), ["learnings/first.md"]);
     assert_eq!(found(&repo, "zebra", "n02-iter-1"), Vec::<String>::new());
@@ -101,7 +101,7 @@ fn what_was_found_out_is_of_no_use_after_another_commit() {
     assert!(refused.stderr.contains("not the record that the history names"), "{refused}");
     // Neither is it shown as a diff, nor taken back.
     repo.run(&["overnight", "show", "n03"]).expect(5);
-    repo.run(&["tree", "undo", "n03-iter-1", "--grace", "0s"]).expect(5);
+    repo.run(&["tree", "undo", "n03-iter-1"]).expect(5);
 }
 
 /// That it was asked before does not bring back what was let go.

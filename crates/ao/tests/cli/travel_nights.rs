@@ -50,21 +50,20 @@ fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
     let dry = repo.run(&["--dry-run", "overnight", "undo"]).expect(0);
     assert!(dry.stderr.contains("Would take back 1 commit: n03-iter-1"), "{dry}");
     assert_eq!(contents(&repo.tree()), before);
-    let done = repo.run(&["overnight", "undo", "--id", "back", "--grace", "0s"]).expect(0);
+    let done = repo.run(&["overnight", "undo", "--id", "back"]).expect(0);
     assert!(done.stderr.contains("n03-iter-1"), "{done}");
     assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
     let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
     assert_eq!(log["iterations"][0]["taken_back_by"], "back");
     assert_eq!(log["iterations"][1]["taken_back_by"], Value::Null);
     // An undo of the undo makes it kept again; then the next undo is of it once more.
-    repo.run(&["tree", "undo", "back", "--id", "forth", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", "back", "--id", "forth"]).expect(0);
     assert_eq!(contents(&repo.tree()), before);
     let log = repo.run(&["--json", "overnight", "log"]).expect(0).json();
     assert_eq!(log["iterations"][0]["taken_back_by"], Value::Null);
     // With a file that a person changed since: theirs stays, and what was to come back is kept.
     repo.write("learnings/first.md", "a person's\n");
-    let undone =
-        repo.run(&["--json", "overnight", "undo", "n02", "--id", "all", "--grace", "0s"]).expect(0);
+    let undone = repo.run(&["--json", "overnight", "undo", "n02", "--id", "all"]).expect(0);
     let conflicts = undone.json()["conflicts"].clone();
     assert_eq!(conflicts[0]["path"], "learnings/first.md", "{undone}");
     assert_eq!(repo.read("learnings/first.md"), "a person's\n");
@@ -74,7 +73,7 @@ fn an_undo_takes_back_the_newest_iteration_or_one_and_all_after_it() {
     );
     assert!(repo.exists("learnings/other.md") && repo.exists("learnings/added.md"));
     // Now the newest that is kept is the first one.
-    repo.run(&["overnight", "undo", "--grace", "0s"]).expect(0);
+    repo.run(&["overnight", "undo"]).expect(0);
     assert!(!repo.exists("learnings/added.md"));
     let none = repo.run(&["overnight", "undo"]).expect(1);
     assert!(none.stderr.contains("no iteration"), "{none}");
@@ -94,7 +93,7 @@ fn the_id_of_a_run_means_all_of_it() {
     assert_eq!(found(&repo, "tapir", "n04-iter-1"), Vec::<String>::new());
     let shown = repo.run(&["--json", "overnight", "show", "n04"]).expect(0).json();
     assert_eq!(shown["id"], "n04-iter-2");
-    let undone = repo.run(&["overnight", "undo", "n04", "--grace", "0s"]).expect(0);
+    let undone = repo.run(&["overnight", "undo", "n04"]).expect(0);
     assert!(undone.stderr.contains("2 commits: n04-iter-2, n04-iter-1"), "{undone}");
     assert_eq!(repo.read("learnings/first.md"), quokka("The second version is okapi."));
 }
@@ -109,14 +108,14 @@ fn an_undo_without_its_snapshot_changes_nothing() {
     let blob = blobs.map(|entry| entry.unwrap().path()).find(|path| !path.ends_with("record.json"));
     let blob = blob.unwrap();
     std::fs::write(&blob, "never there\n").unwrap();
-    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(5);
+    let refused = repo.run(&["overnight", "undo", "n02"]).expect(5);
     assert!(refused.stderr.contains("n02-iter-1"), "{refused}");
     std::fs::remove_file(&blob).unwrap();
-    let refused = repo.run(&["overnight", "undo", "n02", "--grace", "0s"]).expect(1);
+    let refused = repo.run(&["overnight", "undo", "n02"]).expect(1);
     assert!(refused.stderr.contains("learnings/first.md"), "{refused}");
     assert_eq!(contents(&repo.tree()), before);
     // The third does not need it.
-    repo.run(&["overnight", "undo", "--grace", "0s"]).expect(0);
+    repo.run(&["overnight", "undo"]).expect(0);
 }
 
 /// A real night: two copies become one, the pending one is promoted, and one was judged.
@@ -227,8 +226,7 @@ fn a_real_night_is_taken_back_but_for_what_people_changed_since() {
     let theirs = format!("{}\nA line of mine.\n", changed[survivor]);
     repo.write(survivor, &theirs);
     repo.write("learnings/2026-03-01-case-2.md", "# Mine\n");
-    let undone =
-        repo.run(&["--json", "overnight", "undo", &id, "--id", "u", "--grace", "0s"]).expect(0);
+    let undone = repo.run(&["--json", "overnight", "undo", &id, "--id", "u"]).expect(0);
     assert_eq!(undone.json()["conflicts"][0]["path"], survivor, "{undone}");
     let mut expected = before.clone();
     expected.insert(survivor.into(), theirs);

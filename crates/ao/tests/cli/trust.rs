@@ -28,7 +28,7 @@ fn trust(repo: &TestRepo, path: &str) -> Value {
 }
 
 fn vouch(repo: &TestRepo, path: &str) -> Ran {
-    repo.typed(&["--json", "trust", path, "--vouch", "--why", "I read it", "--grace", "0s"])
+    repo.typed(&["--json", "trust", path, "--vouch", "--why", "I read it"])
 }
 
 /// The text of the learning that a pending file became.
@@ -117,7 +117,7 @@ fn a_word_can_be_taken_back_and_undone() {
     repo.write(PATH, &quoted());
     repo.run(&["trust", NAME, "--withdraw"]).expect(2);
     vouch(&repo, PATH).expect(0);
-    repo.run(&["--json", "trust", NAME, "--withdraw", "--grace", "0s"]).expect(0);
+    repo.run(&["--json", "trust", NAME, "--withdraw"]).expect(0);
     assert_eq!(trust(&repo, NAME)["waits"], true);
     let id = vouch(&repo, &format!(".agents/{PATH}")).expect(0).json()["id"].clone();
     assert_eq!(trust(&repo, NAME)["vouched"], true);
@@ -155,7 +155,7 @@ fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
     let told = trust(&night.repo, learning);
     assert_eq!((&told["trust"], &told["vouched"]), (&"user".into(), &true.into()));
 
-    let done = ["--json", "trust", learning, "--withdraw", "--grace", "0s"];
+    let done = ["--json", "trust", learning, "--withdraw"];
     let done = night.repo.run(&done).expect(0).json();
     assert!(
         fs::read_dir(night.repo.agents().join("knowledge/vouched")).is_ok_and(|d| d.count() == 0)
@@ -178,8 +178,7 @@ fn a_word_can_be_taken_back_after_a_night_promoted_the_text() {
 #[test]
 fn whoever_takes_back_a_word_is_told_what_stays() {
     let (night, learning) = vouched_and_promoted();
-    let text =
-        night.repo.run(&["trust", &learning, "--withdraw", "--grace", "0s"]).expect(0).stdout;
+    let text = night.repo.run(&["trust", &learning, "--withdraw"]).expect(0).stdout;
     let said = format!("{learning} stays promoted (commit ");
     assert!(text.contains(&said) && text.contains("counts as `unverified` without"), "{text}");
 }

@@ -52,7 +52,7 @@ fn a_persons_word_does_not_let_forged_earnings_through() {
     let night = Night::with(4);
     let claims = "maturity: established\nreward_count: 40\nmerged_from: [2026-03-01-case-1]\n";
     night.repo.write("knowledge/pending/2026-02-01-claims.md", &pending(61, claims));
-    let word = ["trust", "2026-02-01-claims", "--vouch", "--why", "I read it", "--grace", "0s"];
+    let word = ["trust", "2026-02-01-claims", "--vouch", "--why", "I read it"];
     night.repo.run(&word).expect(0);
     night.run(&[]).expect(0);
     let (path, _) = promoted(&night, "2026-02-01-claims");

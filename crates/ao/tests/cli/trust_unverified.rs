@@ -171,7 +171,7 @@ fn a_person_takes_the_mark_off_and_puts_it_on_again() {
         let path = promoted(&spend(&night, &[]), PATH);
         let text = repo.read(&path);
         assert_eq!(says(&text), Some("unverified"));
-        let vouch = ["--json", "trust", &path, "--vouch", "--why", "I ran it", "--grace=0s"];
+        let vouch = ["--json", "trust", &path, "--vouch", "--why", "I ran it"];
         let done = if is_typed { repo.typed(&vouch) } else { repo.run(&vouch) }.expect(0).json();
         assert_eq!(says(&repo.read(&path)), Some(word));
         let told = trust(repo, &path);
@@ -184,7 +184,7 @@ fn a_person_takes_the_mark_off_and_puts_it_on_again() {
         repo.run(&["tree", "undo", done["id"].as_str().unwrap(), "--only"]).expect(0);
         assert_eq!(repo.read(&path), text);
         repo.run(&vouch).expect(0);
-        repo.run(&["trust", &path, "--withdraw", "--grace=0s"]).expect(0);
+        repo.run(&["trust", &path, "--withdraw"]).expect(0);
         assert_eq!(trust(repo, &path)["trust"], "unverified");
         assert_eq!(
             repo.run(&["--json", "trust"]).expect(0).json()["vouched"],
@@ -323,7 +323,7 @@ fn what_is_harvested_waits_unless_the_person_named_the_repository() {
     assert!(refused.code != 0 && refused.stderr.contains("trust.sources"), "{refused}");
     // A person's word lets it in, with where it comes from.
     configure("", "");
-    let vouch = ["trust", "2026-03-03-theirs-0", "--vouch", "--why", "read", "--grace=0s"];
+    let vouch = ["trust", "2026-03-03-theirs-0", "--vouch", "--why", "read"];
     night.repo.typed(&vouch).expect(0);
     spend();
     assert!(!night.repo.exists(&waiting(0)));
@@ -356,7 +356,7 @@ fn a_lesson_of_a_transcript_waits_for_a_person_always() {
     command.env("HOME", &sessions.home).env("PATH", "/usr/bin:/bin");
     Ran::of(command.output().unwrap()).expect(0);
     assert_eq!(sessions.pending(), std::slice::from_ref(&path));
-    let vouch = ["trust", &path, "--vouch", "--why", "I said it", "--grace=0s"];
+    let vouch = ["trust", &path, "--vouch", "--why", "I said it"];
     sessions.night.repo.typed(&vouch).expect(0);
     sessions.spend(&[]);
     let [own] = sessions.promoted().try_into().unwrap();

@@ -14,15 +14,15 @@ fn undo_and_its_undo_are_exact() {
     let before = repo.tree();
     repo.apply_as(&edits_everywhere(), &["--id", "one"]).expect(0);
     let after = contents(&repo.tree());
-    repo.run(&["tree", "undo", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo"]).expect(0);
     let undone = repo.tree();
     assert_eq!(contents(&undone), contents(&before));
     assert_eq!(undone["learnings/b.md"].mode, 0o640);
     // The folder that the commit had made went with it.
     assert!(!repo.exists("learnings/new"));
-    repo.run(&["tree", "undo", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo"]).expect(0);
     assert_eq!(contents(&repo.tree()), after);
-    repo.run(&["tree", "undo", "one", "--grace", "0s"]).expect(0);
+    repo.run(&["tree", "undo", "one"]).expect(0);
     assert_eq!(contents(&repo.tree()), contents(&before));
     repo.run(&["tree", "verify"]).expect(0);
 }

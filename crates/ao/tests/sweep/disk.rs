@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 
-use crate::check::{Start, State, check, check_and_go_on, check_subpaths};
+use crate::check::{Start, State, check, check_and_go_on, check_files};
 use crate::mount::{Format, Image};
 use crate::tally::{Tally, skip};
 use crate::tree::Tree;
@@ -88,7 +88,7 @@ fn attack(arena: &Arena, case: &Case) -> Result<State, String> {
         Some(1 | 6) if !output.stderr.trim_ascii().is_empty() => State::Before,
         _ => return Err(format!("no clear failure: {}", shown(&output))),
     };
-    check_subpaths(&world, case.scenario)?;
+    check_files(&world, case.scenario)?;
     fs::remove_dir_all(filler).unwrap();
     world.must(&RECOVER)?;
     let state = check_and_go_on(&world, case.scenario, &start)

@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use nix::errno::Errno;
 
-use crate::check::{Start, State, check_and_go_on, check_subpaths, whole};
+use crate::check::{Start, State, check_and_go_on, check_files, whole};
 use crate::kill::interrupt;
 use crate::tally::{Tally, skip};
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
@@ -178,7 +178,7 @@ fn attack(arena: &Arena, case: &Case) -> Result<(), String> {
 }
 
 fn judge(world: &World, case: &Case, start: &Start, output: &Output) -> Result<(), String> {
-    check_subpaths(world, case.scenario)?;
+    check_files(world, case.scenario)?;
     match output.status.code() {
         Some(0) => {
             if whole(&world.tree(), case.scenario)? == State::Before {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::calls::Call;
-use crate::check::{Start, check, check_and_go_on, check_files, check_subpaths};
+use crate::check::{Start, check, check_and_go_on, check_files};
 use crate::step::{Edge, Stepper};
 use crate::tally::Tally;
 use crate::world::{Arena, RECOVER, Scenario, World, scenarios, shown};
@@ -23,15 +23,6 @@ enum Point {
     Stop(usize),
     /// At the exit of the write that this stop is the entry of, half of its bytes written.
     Torn(usize),
-}
-
-/// What holds between the kill and the recovery.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Whole {
-    /// Each subpath is wholly before or after.
-    Subpaths,
-    /// Only each file is, where directories cannot be exchanged.
-    Files,
 }
 
 #[derive(Clone)]
@@ -73,7 +64,7 @@ fn kill_leaves_before_or_after() {
         let sample = if index == 0 { all.len() } else { STOPS_SAMPLE };
         singles.extend(tally.sample(all, sample));
     }
-    let attack = |case: &Case| attack(&arena.world(&case.scenario.start), case, Whole::Subpaths);
+    let attack = |case: &Case| attack(&arena.world(&case.scenario.start), case);
     let recoveries = tally.run(&singles, attack);
     let nested = nested(&singles, recoveries);
     tally.run(&tally.part(nested, NESTED_FULL, NESTED_SAMPLE), attack);
@@ -108,17 +99,14 @@ fn nested<'a>(cases: &[Case<'a>], recoveries: Vec<(usize, usize)>) -> Vec<Case<'
 
 /// Kills, recovers (or kills the recovery, and recovers again) and checks. Tells how many stops
 /// the recovery had.
-pub(crate) fn attack(world: &World, case: &Case, whole: Whole) -> Result<usize, String> {
+pub(crate) fn attack(world: &World, case: &Case) -> Result<usize, String> {
     let start = Start::of(world);
     let mut killed = vec![kill_at(world, &case.scenario.args(), case.point)?];
     if let Some(number) = case.nested {
         killed.push(kill_at(world, &RECOVER, Point::Stop(number))?);
     }
     let finish = || {
-        match whole {
-            Whole::Subpaths => check_subpaths(world, case.scenario)?,
-            Whole::Files => check_files(world, case.scenario)?,
-        }
+        check_files(world, case.scenario)?;
         let (output, stops) = Stepper::start(world.command(&RECOVER)).finish();
         if !output.status.success() {
             return Err(format!("recover: {}", shown(&output)));

@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::tally::{Tally, is_full, say};
 use crate::tree::Tree;
@@ -21,10 +21,6 @@ const COMMITS_FULL: u64 = 100;
 const COMMITS_SAMPLE: u64 = 12;
 /// Reads that counted, of all kinds together.
 const READS_MIN: usize = 20_000;
-/// How long a displaced directory stays whole for those who have it open. A raw reader that the
-/// machine held up for longer than this was promised nothing.
-const GRACE: Duration = Duration::from_millis(50);
-const GRACE_TEXT: &str = "50ms";
 /// Readers come and go; ones that never let go of the lock would keep every commit out.
 const BETWEEN_LOCKS: Duration = Duration::from_micros(300);
 
@@ -76,17 +72,14 @@ fn one(numbers: io::Result<BTreeSet<u64>>) -> Look {
     }
 }
 
-/// Opens one subpath and reads all of it through the open directory.
+/// Opens one subpath and reads all of it through the open directory, which stays the tree's own: every file is
+/// whole, and may be of either of two commits.
 fn look_raw(world: &World, turn: u64) -> Look {
     let dir = DIRS[usize::try_from(turn % 4).unwrap()];
-    let since = Instant::now();
     let open = File::open(world.agents(dir)).map_err(|error| error.to_string())?;
-    // By its number: the path of the directory may lead to another one by now.
     let found = numbers_in_dir(Path::new(&format!("/proc/self/fd/{}", open.as_raw_fd())));
-    if since.elapsed() >= GRACE {
-        return Ok(None);
-    }
-    one(found).map_err(|why| format!("{dir}: {why}"))
+    let found = found.map_err(|why| format!("{dir}: {why}"))?;
+    Ok(found.first().copied())
 }
 
 /// Shares the lock and reads all five.
@@ -194,7 +187,7 @@ fn start() -> Tree {
 fn commit(arena: &Arena, world: &World, number: u64) {
     let file = arena.edits_file(&numbered(number));
     let id = format!("n{number}");
-    world.must(&["tree", "apply", &file, "--id", &id, "--grace", GRACE_TEXT]).unwrap();
+    world.must(&["tree", "apply", &file, "--id", &id]).unwrap();
 }
 
 /// Ends the threads of a scope, also when their starter panics.

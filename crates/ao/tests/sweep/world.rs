@@ -175,16 +175,16 @@ pub(crate) fn scenarios(arena: &Arena) -> Vec<Scenario> {
         history.push(scenario(&world, name, &apply_args(&file, id), &after));
         trees.push(after);
     }
-    let undo = ["tree", "undo", "--grace", "0s"].map(str::to_owned);
+    let undo = ["tree", "undo"].map(str::to_owned);
     history.push(scenario(&world, "undo", &undo, &trees[2]));
     history.push(scenario(&world, "undo-undo", &undo, &trees[3]));
-    let undo_all = ["tree", "undo", "c1", "--grace", "0s"].map(str::to_owned);
+    let undo_all = ["tree", "undo", "c1"].map(str::to_owned);
     history.push(scenario(&world, "undo-all", &undo_all, &trees[0]));
     history
 }
 
 pub(crate) fn apply_args(file: &str, id: &str) -> Vec<String> {
-    ["tree", "apply", file, "--id", id, "--grace", "0s"].map(str::to_owned).to_vec()
+    ["tree", "apply", file, "--id", id].map(str::to_owned).to_vec()
 }
 
 /// Notes the state before the command, then lets it run undisturbed: the next one starts there.

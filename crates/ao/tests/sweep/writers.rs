@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::check::check_quiet;
 use crate::tally::{Tally, is_full, say};
@@ -19,8 +19,6 @@ use crate::world::{Arena, Edit, RECOVER, World, corpus, delete, edited_tree, sho
 const COMMITS_FULL: usize = 100;
 const COMMITS_SAMPLE: usize = 12;
 const WRITES_MIN: usize = 5_000;
-const GRACE: Duration = Duration::from_millis(50);
-const GRACE_TEXT: &str = "50ms";
 /// Between two writes of one writer: people and agents are not busy loops, and three comparisons
 /// in a row that find an edited file changed would roll every commit back.
 const BETWEEN_WRITES: Duration = Duration::from_millis(2);
@@ -225,10 +223,8 @@ fn work(writer: &Writer, world: &World, is_over: &AtomicBool, acknowledged: &Mut
         if is_over.load(Ordering::Relaxed) {
             return;
         }
-        let since = Instant::now();
-        // A write that failed was promised nothing, and neither was one that the machine held up
-        // for longer than displaced files are left to those who have them open.
-        if (writer.turn)(world, turn).is_ok() && since.elapsed() < GRACE {
+        // A write that failed was promised nothing.
+        if (writer.turn)(world, turn).is_ok() {
             acknowledged.lock().unwrap().push(turn);
         }
         std::thread::sleep(writer.pause);
@@ -239,7 +235,7 @@ fn work(writer: &Writer, world: &World, is_over: &AtomicBool, acknowledged: &Mut
 fn commit(arena: &Arena, world: &World, number: usize) -> usize {
     let file = arena.edits_file(&edits(world, number));
     let id = format!("n{number}");
-    let output = world.run(&["tree", "apply", &file, "--id", &id, "--grace", GRACE_TEXT]);
+    let output = world.run(&["tree", "apply", &file, "--id", &id]);
     match output.status.code() {
         Some(0) => 0,
         Some(75) => 1,

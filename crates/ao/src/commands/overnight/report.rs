@@ -128,7 +128,7 @@ fn completed(file: &SummaryFile, run: Run, repo: Option<&Repo>) -> Summary {
         let dir = file.path.parent().unwrap_or(&file.path);
         let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         // What cannot be read is told by the next start.
-        let history = repo.and_then(|repo| repo.door().ok()?.decided_history().ok());
+        let history = repo.and_then(|repo| repo.door().ok()?.history().ok());
         let budget = repo.and_then(|repo| ao_night::budget::read(&repo.state()).ok());
         complete_cut_off(&mut summary, &dir, &history.unwrap_or_default(), budget.as_ref());
     }

@@ -13,7 +13,7 @@ use ao_guard::cell::Around;
 use ao_night::replay::{Memory, Retention};
 use ao_night::report::{self, Run as Life};
 use ao_night::{Clock, Ended, Order, Resume, Shell, StartError, Unfit};
-use ao_tree::{Disk, Door, ReadLock, RunLock};
+use ao_tree::{Disk, Door, RunLock};
 use serde_json::json;
 
 use super::super::guard::place;
@@ -27,6 +27,7 @@ use crate::clock;
 use crate::config::{self, Night};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::readers::Readers;
 use crate::repo::{Repo, Writer};
 pub(super) use machine::{catch_signals, host, name_of, program};
 pub(super) use resolve::{Asked, timeout};
@@ -203,7 +204,7 @@ struct Held {
 enum Lock {
     Run(RunLock),
     /// A dry run changes nothing; a commit of somebody else waits for it as for any reader.
-    Readers(ReadLock),
+    Readers(Readers),
 }
 
 impl Held {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ao_contract::{Exit, RunNow, format_duration};
+use ao_night::counted;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -37,12 +38,23 @@ pub(crate) fn run(
     loop {
         let now = look(&repo);
         let is_over = now.is_none();
-        let text = text(now.as_ref());
+        let door = repo.door().ok();
+        let kept = door.and_then(|door| door.displaced().ok()).unwrap_or_default();
+        let mut text = text(now.as_ref());
+        if kept.files > 0 {
+            let files = counted(usize::try_from(kept.files).unwrap_or(usize::MAX), "file", "files");
+            let _ = writeln!(
+                text,
+                "  {files} of {} bytes that commits replaced are kept: somebody has them open",
+                kept.bytes
+            );
+        }
         if told.as_ref() != Some(&text) {
-            let fields = match &now {
-                Some(now) => json!({ "is_running": true, "run": now }),
-                None => json!({ "is_running": false, "run": Value::Null }),
-            };
+            let fields = json!({
+                "is_running": !is_over,
+                "run": now,
+                "displaced": { "files": kept.files, "bytes": kept.bytes },
+            });
             printer.answer("overnight status", fields, &text);
             told = Some(text);
         }

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
 
 use ao_contract::{Edits, Exit};
 use ao_corpus::contradictions::RULINGS;
@@ -48,9 +47,6 @@ pub(crate) struct CommitArguments {
     /// The id of the commit (default: the time)
     #[arg(long)]
     pub(crate) id: Option<String>,
-    /// How long replaced files are left to readers and writers that still have them open
-    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = ao_contract::parse_duration)]
-    pub(crate) grace: Duration,
     /// The most that the commit may store, in MB (default: 512, or `dream.checkpoint_max_mb`)
     #[arg(long, value_name = "N")]
     pub(crate) checkpoint_max_mb: Option<u64>,
@@ -78,7 +74,6 @@ impl CommitArguments {
             by: None,
             given: None,
             drop_folders: Vec::new(),
-            grace: self.grace,
             max_store_bytes: max_mb.saturating_mul(1024 * 1024),
             stop: ao_tree::Stop::default(),
         })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ao_contract::{Change, ChangeOp, Conflict, Exit, Method};
+use ao_contract::{Change, ChangeOp, Conflict, Exit};
 use ao_night::counted;
 use ao_tree::{FileDiff, Left, Outcome, Preview, Recovery, Refused, shown};
 use serde_json::{Value, json};
@@ -169,13 +169,6 @@ fn notes(writer: &Writer, outcome: &Outcome, expired: &[String]) -> Vec<String> 
     if let Some(who) = &writer.lock_left_by {
         notes.insert(0, format!("the lock was left behind by {who}; it was taken"));
     }
-    if outcome.method == Some(Method::FileByFile) {
-        notes.push(
-            "this file system does not exchange directories: files were exchanged one by one, \
-             so a reader that does not share commit.lock may have seen some before others"
-                .into(),
-        );
-    }
     if !outcome.carried.is_empty() {
         let few: Vec<String> = outcome.carried.iter().take(3).map(|path| shown(path)).collect();
         notes.push(format!(
@@ -221,6 +214,14 @@ pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
         let each = if ao_mutant::active("RUN-47/a-line-each") { recovery.foreign.len() } else { 1 };
         notes.extend(std::iter::repeat_n(note, each));
     }
+    if !recovery.carried.is_empty() {
+        let few: Vec<String> = recovery.carried.iter().take(3).map(|path| shown(path)).collect();
+        notes.push(format!("carried what came late for {}", few.join(", ")));
+    }
+    notes.extend(recovery.conflicts.iter().map(|one| {
+        let kept = one.kept.as_deref().unwrap_or("nowhere");
+        format!("{}: {}; it is kept in {}", shown(&one.path), one.why, shown(kept))
+    }));
     notes.extend(recovery.set_aside.iter().map(|what| format!("set aside: {what}")));
     notes
 }
@@ -238,6 +239,8 @@ pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
         "removed": recovery.removed,
         "foreign": recovery.foreign,
         "set_aside": recovery.set_aside,
+        "carried": recovery.carried,
+        "conflicts": recovery.conflicts,
     })
 }
 
