@@ -557,7 +557,7 @@ fn logins_in_the_folder_of_a_toolchain_are_not_read() {
                 &[],
                 || {
                     if is_late {
-                        put()
+                        put();
                     }
                 },
                 &script,
