@@ -174,13 +174,20 @@ impl<F: Fs> Door<F> {
             if files.iter().map(|file| file.carried()).sum::<u64>() > before {
                 found.carried.push(shown(item.path()));
             }
+            let mut there = Vec::new();
             for file in files {
                 let at = (slots, OsStr::new(&file.name));
-                if file.is_known() {
+                // It tells how far another one is carried.
+                if file.source().is_some_and(|source| there.contains(&source)) {
+                    there.push(file.number);
+                } else if file.is_known() {
                     let is_done = |sight: &Sight| {
                         sight.content().is_some_and(|now| file.is_all_of(&now.bytes))
                     };
                     self.let_file_go(at, is_done, letting)?;
+                    if self.fs.stat(at.0, at.1)?.is_some() {
+                        there.push(file.number);
+                    }
                 } else {
                     found.conflicts.push(self.set_version_aside(item, id, at)?);
                 }

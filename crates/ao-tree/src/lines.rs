@@ -141,7 +141,7 @@ pub(crate) fn came_out_name(
 /// A file that came out, with its bytes and how far it is carried.
 pub(crate) struct Carried {
     pub(crate) name: String,
-    number: usize,
+    pub(crate) number: usize,
     bytes: Vec<u8>,
     known: Start,
     carried: u64,
@@ -156,6 +156,11 @@ impl Carried {
 
     pub(crate) fn carried(&self) -> u64 {
         self.carried - self.known.length
+    }
+
+    /// The file of which it tells how far that is carried.
+    pub(crate) fn source(&self) -> Option<usize> {
+        self.round.as_ref().map(|round| round.source)
     }
 
     /// These bytes are what is known of it, and what is carried.

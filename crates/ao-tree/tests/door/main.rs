@@ -17,6 +17,7 @@ mod mutant;
 mod person;
 mod scenario;
 mod sim;
+mod standing;
 mod subject;
 mod sweep;
 mod table;
