@@ -44,7 +44,10 @@ mod world;
 
 mod whole;
 
+mod ledger;
 mod moved;
 mod old;
 mod pager;
 mod raw;
+mod storm;
+mod writers;
