@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -191,7 +192,7 @@ impl After {
             if BESIDE.iter().any(|name| path.starts_with(&format!("{name}/"))) {
                 kept += &String::from_utf8_lossy(bytes);
             }
-            if path.ends_with(".json")
+            if Path::new(path).extension().is_some_and(|kind| kind == "json")
                 && let Ok(value) = serde_json::from_slice(bytes)
             {
                 names_told(&value, false, &mut told);

@@ -35,6 +35,8 @@ mod trap;
 #[allow(dead_code, reason = "the sweep uses the rest of it")]
 #[path = "../sweep/tree.rs"]
 mod tree;
+#[path = "../sweep/nights/truth.rs"]
+mod truth;
 #[allow(dead_code, reason = "the sweep uses the rest of it")]
 #[path = "../sweep/nights/words.rs"]
 mod words;
@@ -42,12 +44,16 @@ mod words;
 #[path = "../sweep/world.rs"]
 mod world;
 
-mod whole;
-
+mod corpus;
 mod ledger;
+mod whole;
+mod writers;
+
 mod moved;
+mod night_errno;
+mod odd;
 mod old;
 mod pager;
 mod raw;
+mod stashed;
 mod storm;
-mod writers;

@@ -44,9 +44,7 @@ fn pager_left_open_stops_no_night() {
 
 fn paged(arena: &Arena, args: &[&str]) -> Result<(), String> {
     let world = arena.world(&Tree::default());
-    for folder in ["learnings", "findings", "patterns", "knowledge/pending", "rpi"] {
-        fs::create_dir_all(world.agents(folder)).unwrap();
-    }
+    crate::corpus::folders(&world);
     let mut dice = crate::dice::Dice::new(11);
     let text = learning(&mut dice, 1);
     for name in ["2026-05-01-l1", "2026-05-02-copy"] {
@@ -61,7 +59,7 @@ fn paged(arena: &Arena, args: &[&str]) -> Result<(), String> {
     must(&world, &["tree", "apply", &arena.edits_file(&edits), "--id", "large"])?;
     let is_report = args[0] == "overnight";
     if is_report {
-        must(&world, &["overnight", "start", "--no-keep-awake"])?;
+        must(&world, &crate::corpus::NIGHT)?;
         fs::write(world.agents("learnings/2026-05-03-copy.md"), &text).unwrap();
     }
     let mut pager = ao(&world, args);
@@ -70,7 +68,7 @@ fn paged(arena: &Arena, args: &[&str]) -> Result<(), String> {
     pager.wait_until_stuck()?;
     let history = || fs::read_to_string(world.state("history.jsonl")).unwrap().lines().count();
     let before = history();
-    let output = ao(&world, &["overnight", "start", "--no-keep-awake"]).output().unwrap();
+    let output = ao(&world, &crate::corpus::NIGHT).output().unwrap();
     if !pager.is_stuck() {
         return Err("the pager went on by itself".to_owned());
     }

@@ -9,13 +9,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 
+use crate::corpus::{NIGHT, settle};
 use crate::dice::Dice;
 use crate::history::{commits, hashes};
 use crate::step::Stepper;
 use crate::tally::Tally;
 use crate::tree::{Kind, Tree};
 use crate::whole::{Facts, ao, held};
-use crate::words::{learning, work};
 use crate::world::{Arena, Edit, RECOVER, STATE, World, delete, edited_tree, shown, write};
 
 /// Looks at a standing command.
@@ -174,7 +174,7 @@ fn raw_readers_see_whole_files_and_every_text() {
     cases.extend(tally.sample((0..count).map(Case::Recover).collect(), KILLS_SAMPLE));
     let looks = tally.run(&cases, |case| {
         let world = arena.world(&before);
-        let claims = (0..MOVES.len()).map(|number| claim(number)).collect();
+        let claims = (0..MOVES.len()).map(claim).collect();
         let reader = Reader::new(&world, &[&before, &after], claims);
         match case {
             Case::Apply => watched(&world, &reader, ao(&world, &args)),
@@ -245,7 +245,7 @@ fn night(arena: &Arena) -> Result<usize, String> {
     let lines: BTreeSet<String> = sentences(&start);
     let mut missing: BTreeMap<&String, String> = BTreeMap::new();
     let mut seen: BTreeMap<(String, String), String> = BTreeMap::new();
-    let mut stepper = Stepper::start(ao(&world, &["overnight", "start", "--no-keep-awake"]));
+    let mut stepper = Stepper::start(ao(&world, &NIGHT));
     let mut looks = 0;
     let mut last = String::new();
     while let Some(stop) = stepper.next() {
@@ -294,25 +294,4 @@ fn sentences(tree: &Tree) -> BTreeSet<String> {
     let texts: Vec<String> = tree.0.values().filter_map(text).collect();
     let lines = texts.iter().flat_map(|text| text.lines());
     lines.filter(|line| line.len() >= OWN_BYTES_MIN).map(str::to_owned).collect()
-}
-
-/// Learnings, copies of some of them, and pending ones.
-fn settle(world: &World, dice: &mut Dice) {
-    for folder in ["learnings", "findings", "patterns", "knowledge/pending", "rpi"] {
-        fs::create_dir_all(world.agents(folder)).unwrap();
-    }
-    fs::write(world.agents("rpi/next-work.jsonl"), work(900)).unwrap();
-    for number in 0..8 {
-        let text = learning(dice, number);
-        fs::write(world.agents(&format!("learnings/2026-05-0{}-l{number}.md", number + 1)), &text)
-            .unwrap();
-        if number < 3 {
-            fs::write(world.agents(&format!("learnings/2026-05-09-copy{number}.md")), &text)
-                .unwrap();
-        }
-    }
-    for number in 100..104 {
-        let path = world.agents(&format!("knowledge/pending/2026-04-11-p{number}.md"));
-        fs::write(path, learning(dice, number)).unwrap();
-    }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::corpus::{NIGHT, QUEUE, pending};
 use crate::dice::Dice;
 use crate::history::hash;
 use crate::ledger::{Found, Ledger};
@@ -18,7 +19,7 @@ use crate::tree::Tree;
 use crate::whole::{ao, is_quiet, must};
 use crate::words::{learning, work};
 use crate::world::{Arena, RECOVER, World, shown};
-use crate::writers::{QUEUE, SHARED, Stage, Turns, WRITERS};
+use crate::writers::{SHARED, Stage, Turns, WRITERS};
 
 /// Acknowledged writes and rounds that the full sweep must reach.
 const CASES_MIN: usize = 10_000;
@@ -257,7 +258,7 @@ impl<'a> Course<'a> {
 
     fn night(&mut self, number: usize) -> Result<(), String> {
         plant(self.stage.world, &mut self.dice, number);
-        let args = ["--json", "overnight", "start", "--no-keep-awake"];
+        let args = [&["--json"][..], &NIGHT].concat();
         let since = Instant::now();
         if self.dice.percent(25) {
             let after = self
@@ -284,7 +285,7 @@ impl<'a> Course<'a> {
     fn last(&mut self) -> Result<(), String> {
         let world = self.stage.world;
         if self.storm.kind == Kind::Nights {
-            self.ask(&["--json", "overnight", "start", "--no-keep-awake"], &[0, 4])?;
+            self.ask(&[&["--json"][..], &NIGHT].concat(), &[0, 4])?;
             must(world, &["overnight", "verify"])?;
         }
         let edit = [crate::world::write("findings/last.md", "The last word.\n")];
@@ -298,9 +299,7 @@ impl<'a> Course<'a> {
 
 fn settled(arena: &Arena) -> World {
     let world = arena.world(&Tree::default());
-    for folder in ["learnings", "findings", "patterns", "knowledge/pending", "rpi"] {
-        fs::create_dir_all(world.agents(folder)).unwrap();
-    }
+    crate::corpus::folders(&world);
     let mut dice = Dice::new(3);
     for number in 0..8 {
         let path = world.agents(&format!("learnings/2026-05-0{}-l{number}.md", number + 1));
@@ -320,8 +319,7 @@ fn plant(world: &World, dice: &mut Dice, number: usize) {
     for name in ["a", "b"] {
         fs::write(world.agents(&format!("learnings/2026-05-10-{name}{number}.md")), &text).unwrap();
     }
-    let path = world.agents(&format!("knowledge/pending/2026-04-11-p{number}.md"));
-    fs::write(path, learning(dice, 2000 + number)).unwrap();
+    pending(world, dice, 2000 + number);
 }
 
 /// Ends the threads of a scope, also when their starter panics.

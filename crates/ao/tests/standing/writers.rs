@@ -12,12 +12,12 @@ use std::time::Duration;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
+use crate::corpus::QUEUE;
 use crate::dice::Dice;
 use crate::ledger::{Claim, Ledger};
 use crate::whole::program;
 use crate::world::{Arena, World};
 
-pub(crate) const QUEUE: &str = "rpi/next-work.jsonl";
 /// Files that `ao` edits too, each with one person who saves it in one way.
 pub(crate) const SHARED: [&str; 4] =
     ["patterns/vim.md", "knowledge/in-place.md", "knowledge/renamed.md", JOURNAL];
