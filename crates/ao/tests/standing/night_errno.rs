@@ -141,7 +141,7 @@ fn attack(arena: &Arena, case: &Case) -> Result<(), String> {
         // Threads and times differ a little from run to run: this one had fewer calls.
         return Ok(());
     };
-    let told = |why: String| format!("failed call: {failed}\n{}\n{why}", shown(&output));
+    let told = |why: String| format!("{why}\nfailed call: {failed}\n{}", shown(&output));
     agree_now(&world, &before, earlier, &output).map_err(told)?;
     agree_later(&world, &before, earlier)
         .map_err(|why| told(format!("after the next start: {why}")))

@@ -26,7 +26,7 @@ use crate::world::{Arena, World};
 const CASES_MIN: usize = 300;
 const CASES_SAMPLE: usize = 48;
 /// No command takes so long, on any machine.
-const HANGS: Duration = Duration::from_secs(60);
+const HANGS: Duration = Duration::from_mins(1);
 /// Some hundred times of what any of them needs here.
 const MEMORY_BYTES_MAX: u64 = 2 << 30;
 /// What the program says when it has a bug.

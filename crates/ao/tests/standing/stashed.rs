@@ -89,7 +89,7 @@ fn commit(arena: &Arena, world: &World, number: usize, desk: &Desk) -> Result<()
     let id = format!("n{number}");
     let stashes = desk.stashes.load(Ordering::SeqCst);
     let output = ao(world, &["tree", "apply", &file, "--id", &id]).output().unwrap();
-    let is_alone = stashes % 2 == 0 && stashes == desk.stashes.load(Ordering::SeqCst);
+    let is_alone = stashes.is_multiple_of(2) && stashes == desk.stashes.load(Ordering::SeqCst);
     match output.status.code() {
         Some(0) if is_alone => desk.texts.lock().unwrap().push(text),
         Some(0) => {}

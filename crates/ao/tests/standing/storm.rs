@@ -3,8 +3,8 @@
 use std::fmt;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -23,8 +23,6 @@ use crate::writers::{SHARED, Stage, Turns, WRITERS};
 
 /// Acknowledged writes and rounds that the full sweep must reach.
 const CASES_MIN: usize = 10_000;
-
-const LOOK_EVERY: Duration = Duration::from_micros(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -118,9 +116,14 @@ impl Storm {
             })
         });
         *writes = ledger.count();
-        done?;
-        course.last()?;
-        let found = ledger.check(&world)?;
+        let done = done.and_then(|()| course.last());
+        let found = match (done, ledger.check(&world)) {
+            (Ok(()), Ok(found)) => found,
+            (done, found) => {
+                let whys = [done.err(), found.err()];
+                return Err(whys.into_iter().flatten().collect::<Vec<_>>().join("\n"));
+            }
+        };
         let Found { live, beside, replaced } = found;
         let made =
             fs::read_to_string(world.state("history.jsonl")).unwrap_or_default().lines().count();
@@ -134,6 +137,13 @@ impl Storm {
         }
         Ok(())
     }
+}
+
+/// How far a commit has come.
+#[derive(Debug, Clone, Copy)]
+enum Sign {
+    Staging,
+    Marker,
 }
 
 /// What `ao` is asked to do, round by round.
@@ -176,48 +186,66 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Runs a commit, and holds back those who write to what it names until it has read that.
-    fn apply(&self, number: usize) -> Result<(), String> {
-        let held = self.stage.hold.write().unwrap();
-        let file = self.edits(number);
-        let args = ["--json", "tree", "apply", &file, "--id", &format!("n{number}")];
-        let mut child = self.command(&args).spawn().unwrap();
-        let staging = self.stage.world.state("staging");
-        // What it prints fits into a pipe.
-        while child.try_wait().unwrap().is_none()
-            && !fs::read_dir(&staging).is_ok_and(|mut found| found.next().is_some())
-        {
-            std::thread::sleep(LOOK_EVERY);
+    /// Commits, and holds back those who write to the named files until `ao` has come so far. Gives
+    /// the number of stops.
+    fn apply(
+        &self,
+        args: &[&str],
+        sign: Sign,
+        held: RwLockWriteGuard<()>,
+    ) -> Result<usize, String> {
+        let world = self.stage.world;
+        let is_staging =
+            || fs::read_dir(world.state("staging")).is_ok_and(|mut found| found.next().is_some());
+        let mut stepper = Stepper::start(self.command(args));
+        let mut stops = 0;
+        // What a killed commit left goes before anything of this one comes.
+        let mut was_quiet = !is_staging() && !world.has_marker();
+        let mut is_seen = false;
+        while !is_seen && stepper.next().is_some() {
+            stops += 1;
+            was_quiet |= !is_staging() && !world.has_marker();
+            is_seen = was_quiet
+                && match sign {
+                    Sign::Staging => is_staging(),
+                    Sign::Marker => world.has_marker(),
+                };
         }
         drop(held);
-        let output = child.wait_with_output().unwrap();
+        let (output, rest) = stepper.finish();
         self.stage.ledger.answered(&output.stdout);
         match output.status.code() {
-            Some(0 | 75) => Ok(()),
+            Some(0) if !is_seen => Err(format!("it committed, and {sign:?} was never seen")),
+            Some(0 | 75) => Ok(stops + rest),
             _ => Err(format!("`ao tree apply`: {}", shown(&output))),
         }
     }
 
     fn commit(&mut self, number: usize) -> Result<(), String> {
-        if ![2, 3].contains(&(number % 5)) {
-            self.apply(number)?;
-            if number % 5 == 4 {
-                self.ask(&["--json", "tree", "undo"], &[0, 75])?;
-            }
-            return Ok(());
-        }
+        let held = self.stage.hold.write().unwrap();
         let file = self.edits(number);
         let id = format!("n{number}");
         let args = ["--json", "tree", "apply", &file, "--id", &id];
-        let mut stepper = Stepper::start(self.command(&args));
-        if number % 5 == 2 {
-            // To know where a kill can be.
-            let (output, stops) = stepper.finish();
-            self.stage.ledger.answered(&output.stdout);
-            self.stops = stops.max(1);
-        } else if stepper.nth(self.dice.below(self.stops)).is_some() {
-            self.kills += 1;
-            stepper.kill();
+        match number % 5 {
+            0 => drop(self.apply(&args, Sign::Staging, held)?),
+            1 => {
+                // At its own speed.
+                drop(held);
+                self.ask(&args, &[0, 75])?;
+            }
+            2 => self.stops = self.apply(&args, Sign::Marker, held)?.max(1),
+            3 => {
+                drop(held);
+                let mut stepper = Stepper::start(self.command(&args));
+                if stepper.nth(self.dice.below(self.stops)).is_some() {
+                    self.kills += 1;
+                    stepper.kill();
+                }
+            }
+            _ => {
+                self.apply(&args, Sign::Marker, held)?;
+                self.ask(&["--json", "tree", "undo"], &[0, 75])?;
+            }
         }
         Ok(())
     }
