@@ -22,7 +22,7 @@ use crate::world::{Arena, World, shown};
 /// What the full sweep must reach.
 const CASES_MIN: usize = 1_000;
 const CASES_FULL: usize = 3_000;
-const CASES_SAMPLE: usize = 30;
+const CASES_SAMPLE: usize = 16;
 
 const CHANGES: &str = "openat,openat2,write,pwrite64,writev,pwritev,mkdir,mkdirat,link,linkat,\
     rename,renameat,renameat2,unlink,unlinkat,rmdir,fsync,fdatasync,syncfs,sync_file_range,\

@@ -27,7 +27,6 @@ const PAGED: [&[&str]; 4] = [
     &["overnight", "report", "--format", "json"],
 ];
 
-// proves: LOOP-20
 #[test]
 #[ignore = "until the file is the slot"]
 fn pager_left_open_stops_no_night() {

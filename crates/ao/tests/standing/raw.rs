@@ -159,7 +159,7 @@ impl fmt::Display for Case {
     }
 }
 
-// proves: LOOP-20
+// proves: LOOP-04
 #[test]
 #[ignore = "until the file is the slot"]
 fn raw_readers_see_whole_files_and_every_text() {
@@ -226,7 +226,7 @@ fn interrupted(world: &World, args: &[&str], stops: usize) {
 
 /// A night over copies and pending learnings. What it will write is not known before it has, so
 /// what was seen at each stop is compared with the history afterwards.
-// proves: LOOP-20
+// proves: LOOP-04
 #[test]
 #[ignore = "until the file is the slot"]
 fn raw_readers_see_every_text_of_a_night() {
