@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::RwLock;
@@ -47,7 +48,7 @@ pub(crate) struct Stage<'a> {
 
 pub(crate) type Writer = fn(&Stage<'_>, &mut Turns<'_>);
 
-pub(crate) const WRITERS: [Writer; 12] = [
+pub(crate) const WRITERS: [Writer; 13] = [
     shell,
     descriptor,
     archive,
@@ -60,6 +61,7 @@ pub(crate) const WRITERS: [Writer; 12] = [
     halves,
     journal,
     comes_and_goes,
+    reader,
 ];
 
 /// When a writer may act again.
@@ -337,6 +339,30 @@ fn halves(stage: &Stage<'_>, turns: &mut Turns<'_>) {
         std::thread::sleep(Duration::from_millis(u64::try_from(turn % 40).unwrap()));
         if file.write_all(second.as_bytes()).is_ok() {
             stage.ledger.acknowledge(Claim::Line, "learnings/halves.jsonl", &line);
+        }
+    }
+}
+
+/// Somebody who reads all the while, by path: a page of `ao`'s is one whole page, and the folders
+/// are the ones that they were.
+fn reader(stage: &Stage<'_>, turns: &mut Turns<'_>) {
+    const FOLDERS: [&str; 5] = ["learnings", "findings", "patterns", "knowledge", "rpi"];
+    let inodes = || {
+        FOLDERS.map(|name| fs::metadata(stage.world.agents(name)).map_or(0, |found| found.ino()))
+    };
+    let before = inodes();
+    while turns.next().is_some() {
+        let now = inodes();
+        if now != before {
+            stage.ledger.refused("folders", &format!("inodes {before:?} became {now:?}"));
+            return;
+        }
+        // Before the first commit there is none, and after its undo.
+        let page = fs::read_to_string(stage.world.agents("findings/ours.md")).unwrap_or_default();
+        let is_whole =
+            page.is_empty() || page.starts_with("The night wrote") && page.ends_with("enough.\n");
+        if !is_whole {
+            stage.ledger.refused("findings/ours.md", &format!("it reads {page:?}"));
         }
     }
 }
