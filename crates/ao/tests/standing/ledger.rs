@@ -112,7 +112,8 @@ impl Ledger {
                 }
                 Claim::Line => match after.lines(&ack.path, &ack.text) {
                     1 => found.live += 1,
-                    count => bad.push(format!("{count} times live: {ack}")),
+                    0 => bad.push(format!("not live: {ack}")),
+                    count => bad.push(format!("more than once: {ack}, {count} times")),
                 },
                 Claim::Note if after.lines(&ack.path, &ack.text) > 0 => found.live += 1,
                 Claim::Note => after.beside(ack, &mut found, &mut bad),
