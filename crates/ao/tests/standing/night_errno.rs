@@ -195,10 +195,13 @@ fn runs(world: &World) -> BTreeSet<String> {
     commits(world).iter().map(|commit| id(&commit.id)).collect()
 }
 
+/// Another run of the same second has an id that begins with this one.
 fn made_by(world: &World, run: &str) -> BTreeSet<String> {
-    let prefix = format!("{run}-");
     let ids = commits(world).into_iter().map(|commit| commit.id);
-    ids.filter(|id| id.starts_with(&prefix)).collect()
+    let is_of = |id: &String| {
+        id.strip_prefix(run).is_some_and(|rest| rest.starts_with("-iter-") || rest == "-packets")
+    };
+    ids.filter(is_of).collect()
 }
 
 /// A run's receipts name the commits that the history has of it.
