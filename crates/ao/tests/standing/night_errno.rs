@@ -21,8 +21,11 @@ use crate::world::{Arena, World, shown};
 
 /// What the full sweep must reach.
 const CASES_MIN: usize = 1_000;
-const CASES_FULL: usize = 3_000;
-const CASES_SAMPLE: usize = 16;
+/// While a commit is decided and not yet finished, and at all other times.
+const MARKED_FULL: usize = 1_500;
+const MARKED_SAMPLE: usize = 12;
+const OTHERS_FULL: usize = 1_500;
+const OTHERS_SAMPLE: usize = 8;
 
 const CHANGES: &str = "openat,openat2,write,pwrite64,writev,pwritev,mkdir,mkdirat,link,linkat,\
     rename,renameat,renameat2,unlink,unlinkat,rmdir,fsync,fdatasync,syncfs,sync_file_range,\
@@ -41,6 +44,8 @@ struct Case {
     /// Which of the calls with this name, from 1.
     number: usize,
     error: Errno,
+    /// There was a marker as the watched run made the call, or it was about to come.
+    is_marked: bool,
 }
 
 impl fmt::Display for Case {
@@ -58,7 +63,9 @@ fn errno_of_a_night_leaves_one_truth() {
     }
     let arena = Arena::new();
     let mut tally = Tally::new("errno of a night", "errno_of_a_night_leaves_one_truth", CASES_MIN);
-    let cases = tally.part(all_cases(&arena), CASES_FULL, CASES_SAMPLE);
+    let (marked, others) = all_cases(&arena).into_iter().partition(|case| case.is_marked);
+    let mut cases = tally.part(marked, MARKED_FULL, MARKED_SAMPLE);
+    cases.extend(tally.part(others, OTHERS_FULL, OTHERS_SAMPLE));
     tally.run(&cases, |case| attack(&arena, case));
     tally.finish();
 }
@@ -84,20 +91,21 @@ fn all_cases(arena: &Arena) -> Vec<Case> {
     assert!(output.status.success(), "a night under strace: {}", shown(&output));
     let log = std::fs::read_to_string(log).unwrap();
     let mut cases = Vec::new();
-    for (call, number) in calls(&log) {
+    for (call, number, is_marked) in calls(&log) {
         let is_change = CHANGES.split(',').any(|name| name == call);
         let errors: &[Errno] = if is_change { &CHANGE_ERRORS } else { &LOOK_ERRORS };
-        cases.extend(errors.iter().map(|&error| Case { call: call.clone(), number, error }));
+        let case = |&error| Case { call: call.clone(), number, error, is_marked };
+        cases.extend(errors.iter().map(case));
     }
     cases
 }
 
-/// Name and number of each call from the moment that the tree is first named: what comes before
+/// Name and number of each call, and whether a marker was there, from the moment that the tree is first named: what comes before
 /// is the loader's, and fails as any program does.
-fn calls(log: &str) -> Vec<(String, usize)> {
+fn calls(log: &str) -> Vec<(String, usize, bool)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut calls = Vec::new();
-    let mut is_ours = false;
+    let (mut is_ours, mut is_marked) = (false, false);
     for line in log.lines() {
         let call = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
         let Some((name, rest)) = call.split_once('(') else { continue };
@@ -108,10 +116,12 @@ fn calls(log: &str) -> Vec<(String, usize)> {
         let count = counts.entry(name.to_owned()).or_default();
         *count += 1;
         is_ours |= rest.contains(".agents");
+        is_marked |= name.starts_with("rename") && rest.contains("COMMIT-MARKER.");
         let is_output = name == "write" && (rest.starts_with("1,") || rest.starts_with("2,"));
         if is_ours && !is_output {
-            calls.push((name.to_owned(), *count));
+            calls.push((name.to_owned(), *count, is_marked));
         }
+        is_marked &= !(name.starts_with("unlink") && rest.contains("COMMIT-MARKER."));
     }
     calls
 }
