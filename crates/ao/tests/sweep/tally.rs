@@ -88,7 +88,8 @@ impl Tally {
         self.cases += 1;
         if let Err(difference) = result {
             self.bad.push(format!(
-                "case: {case}\nagain: AO_SWEEP_ONLY='{case}' cargo test -p ao --test sweep {}\n{difference}",
+                "case: {case}\nagain: AO_SWEEP_ONLY='{case}' cargo test -p ao --test {} {}\n{difference}",
+                env!("CARGO_CRATE_NAME"),
                 self.test
             ));
         }
