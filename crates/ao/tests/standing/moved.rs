@@ -43,7 +43,6 @@ impl fmt::Display for Case<'_> {
 
 // proves: LOOP-20, LOOP-21
 #[test]
-#[ignore = "until the file is the slot"]
 fn moved_trees_are_whole() {
     let arena = Arena::new();
     let elsewhere = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

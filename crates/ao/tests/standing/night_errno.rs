@@ -56,7 +56,6 @@ impl fmt::Display for Case {
 
 // proves: LOOP-22
 #[test]
-#[ignore = "until the file is the slot"]
 fn errno_of_a_night_leaves_one_truth() {
     if Command::new("strace").arg("--version").output().is_err() {
         return skip("errno of a night", "strace is not installed");

@@ -95,7 +95,6 @@ impl fmt::Display for Case {
 }
 
 #[test]
-#[ignore = "until the file is the slot"]
 fn odd_files_hang_nothing() {
     let arena = Arena::new();
     let world = arena.world(&Tree::default());

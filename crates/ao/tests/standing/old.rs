@@ -16,7 +16,6 @@ const COMMITS: [&str; 3] = ["folders", "folders-undo", "file-by-file"];
 
 // proves: LOOP-20
 #[test]
-#[ignore = "until the file is the slot"]
 fn old_markers_are_finished() {
     let arena = Arena::new();
     let mut tally = Tally::new("old markers", "old_markers_are_finished", CASES_MIN);

@@ -24,7 +24,6 @@ const PAGED: [&[&str]; 3] =
     [&["show", "big", "--json"], &["show", "big"], &["tree", "diff", "large"]];
 
 #[test]
-#[ignore = "until the file is the slot"]
 fn pager_left_open_stops_no_night() {
     let mut tally = Tally::new("pager", "pager_left_open_stops_no_night", PAGED.len());
     let arena = Arena::new();

@@ -161,7 +161,6 @@ impl fmt::Display for Case {
 
 // proves: LOOP-04
 #[test]
-#[ignore = "until the file is the slot"]
 fn raw_readers_see_whole_files_and_every_text() {
     let arena = Arena::new();
     let mut tally =
@@ -228,7 +227,6 @@ fn interrupted(world: &World, args: &[&str], stops: usize) {
 /// what was seen at each stop is compared with the history afterwards.
 // proves: LOOP-04
 #[test]
-#[ignore = "until the file is the slot"]
 fn raw_readers_see_every_text_of_a_night() {
     let arena = Arena::new();
     let mut tally = Tally::new("raw night", "raw_readers_see_every_text_of_a_night", 100);

@@ -17,7 +17,6 @@ const IGNORED: [&str; 2] = ["", ".agents/overnight/\n"];
 
 // proves: LOOP-07
 #[test]
-#[ignore = "until the file is the slot"]
 fn stashes_and_branches_lose_nothing() {
     let arena = Arena::new();
     let rounds = if crate::tally::is_full() { ROUNDS_FULL } else { ROUNDS_SAMPLE };

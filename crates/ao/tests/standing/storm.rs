@@ -47,7 +47,6 @@ impl fmt::Display for Storm {
 
 // proves: LOOP-07
 #[test]
-#[ignore = "until the file is the slot"]
 fn standing_writers_lose_nothing_to_commits() {
     let (storms, rounds) = if crate::tally::is_full() { (12, 60) } else { (1, 25) };
     run(
@@ -61,7 +60,6 @@ fn standing_writers_lose_nothing_to_commits() {
 
 // proves: LOOP-07
 #[test]
-#[ignore = "until the file is the slot"]
 fn standing_writers_lose_nothing_to_nights() {
     let (storms, rounds) = if crate::tally::is_full() { (30, 10) } else { (1, 6) };
     run(
