@@ -252,25 +252,38 @@ impl<F: Fs> Door<F> {
         judge: &mut Judge<'_>,
     ) -> Result<Option<Script>> {
         let mut round = 0;
+        // What the judge said of the plan as it is.
+        let mut judged = None;
         loop {
-            round += 1;
-            self.settle(plan, survey)?;
-            if plan.touched.is_empty() {
-                return Ok(None);
-            }
-            let fitness = judge(FinalEdits { plan })?;
+            let fitness = match judged.take() {
+                Some(fitness) => fitness,
+                None => {
+                    round += 1;
+                    self.settle(plan, survey)?;
+                    if plan.touched.is_empty() {
+                        return Ok(None);
+                    }
+                    judge(FinalEdits { plan })?
+                }
+            };
             request.stop.check()?;
+            let is_measured = fitness.is_some();
             let mut work = self.stage(request, plan, fitness, at)?;
             let lock = self.commit_lock.as_deref();
             let lock = lock.filter(|_| !ao_mutant::active("LOOP-04/readers-are-not-kept-out"));
             let readers = lock.map(|lock| exclusive(lock, &request.stop)).transpose()?;
             request.stop.check()?;
-            // Judging and staging take time. What was judged is what is decided, or it is judged again.
-            if let Some(path) = self.changed_since(plan)? {
+            // Judging and staging take time. What was judged is what is decided, or it is judged again; where
+            // somebody changed other files, what was measured is not what is in the tree.
+            let changed = self.changed_since(plan)?;
+            let is_disturbed =
+                changed.is_none() && is_measured && self.survey()?.print != survey.print;
+            if changed.is_some() || is_disturbed {
                 drop(readers);
-                if round == comparisons_max() {
+                if let Some(path) = changed.as_ref().filter(|_| round == comparisons_max()) {
                     return Err(Error::Contended { comparisons: round, path: path.to_string() });
                 }
+                judged = is_disturbed.then_some(None);
                 self.clear_staging(&request.id, &at.staging, &at.state)?;
                 *at = self.make_room(&request.id)?;
                 continue;

@@ -15,7 +15,7 @@ use crate::door::{CONFLICTS, Door};
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind, Leased};
 use crate::late::{aside, unless};
-use crate::lines::{Ends, FRESH};
+use crate::lines::FRESH;
 use crate::path::{TreePath, shown};
 use crate::script::{Item, SCRIPT, Script, to_json};
 use crate::slot::Sight;
@@ -164,12 +164,11 @@ impl<F: Fs> Door<F> {
             self.let_file_go((&dir, OsStr::new(name)), |sight| sight.is(item.new()), letting)?;
         }
         let is_line_file = TreePath::parse(item.path()).is_ok_and(|path| path.is_line_file());
-        let ends = if letting == Letting::Old { Ends::Now } else { Ends::WhenQuiet };
         let ours = self.slot_sight(item, slots)?;
         let is_ours = ours.is(item.new());
         if is_line_file && !is_ours && item.base().is_some() && item.new().is_some() {
             let before: u64 = self.came_out(item, slots)?.iter().map(|file| file.carried()).sum();
-            self.carry_lines(item, slots, ends)?;
+            self.carry_lines(item, slots, Some(letting))?;
             let files = self.came_out(item, slots)?;
             if files.iter().map(|file| file.carried()).sum::<u64>() > before {
                 found.carried.push(shown(item.path()));
@@ -184,6 +183,10 @@ impl<F: Fs> Door<F> {
                     let is_done = |sight: &Sight| {
                         sight.content().is_some_and(|now| file.is_all_of(&now.bytes))
                     };
+                    if file.source().is_some() {
+                        // That one must not come back without what tells how far it is carried.
+                        self.fs.sync_dir(slots)?;
+                    }
                     self.let_file_go(at, is_done, letting)?;
                     if self.fs.stat(at.0, at.1)?.is_some() {
                         there.push(file.number);
@@ -217,17 +220,26 @@ impl<F: Fs> Door<F> {
         if self.fs.stat(file.0, file.1)?.is_none() {
             return Ok(());
         }
-        let lease = match self.fs.lease(file.0, file.1)? {
-            Leased::Held(lease) => Some(lease),
-            Leased::Unknown if letting == Letting::Old => None,
-            Leased::Refused if ao_mutant::active("LOOP-07/open-files-are-let-go") => None,
-            Leased::Refused | Leased::Unknown => return Ok(()),
-        };
+        let Some(lease) = self.may_go(file, letting)? else { return Ok(()) };
         if is_known(&self.sight(file)?) {
             self.fs.remove_file(file.0, file.1)?;
         }
         drop(lease);
         Ok(())
+    }
+
+    /// Whether nobody can write to a file any more, for as long as what it gives lives.
+    pub(crate) fn may_go(
+        &self,
+        file: (&F::Dir, &OsStr),
+        letting: Letting,
+    ) -> io::Result<Option<Option<F::Lease>>> {
+        Ok(match self.fs.lease(file.0, file.1)? {
+            Leased::Held(lease) => Some(Some(lease)),
+            Leased::Unknown if letting == Letting::Old => Some(None),
+            Leased::Refused if ao_mutant::active("LOOP-07/open-files-are-let-go") => Some(None),
+            Leased::Refused | Leased::Unknown => None,
+        })
     }
 
     /// Moves another version to where versions are kept. Whoever has it open goes on writing to it there.

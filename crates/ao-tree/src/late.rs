@@ -14,7 +14,7 @@ use crate::commit::{last, parent};
 use crate::door::{ARCHIVE, CONFLICTS, Door, is_absent};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
-use crate::lines::{Ends, Merged};
+use crate::lines::Merged;
 use crate::path::shown;
 use crate::plan::{Content, clash_reason};
 use crate::script::{Item, Work};
@@ -84,7 +84,7 @@ impl<'a, F: Fs> Late<'a, F> {
     }
 
     fn append(&mut self, item: &Item) -> io::Result<()> {
-        let merged = self.door.carry_lines(item, &self.at.slots, Ends::Never)?;
+        let merged = self.door.carry_lines(item, &self.at.slots, None)?;
         if let Some(merged) = merged {
             self.carried.push(shown(item.path()));
             self.merged.insert(item.index, merged);

@@ -11,8 +11,9 @@ use ao_contract::Version;
 
 use crate::commit::{last, parent};
 use crate::compare::with_lines;
+use crate::displaced::Letting;
 use crate::door::{Door, is_absent};
-use crate::fs::{Fs, Kind, Leased};
+use crate::fs::{Fs, Kind};
 use crate::late::unless;
 use crate::plan::{Content, FILE_BYTES_MAX, NEW_FILE_MODE};
 use crate::script::Item;
@@ -31,17 +32,6 @@ const HASH_DIGITS: usize = 32;
 pub(crate) struct Merged {
     pub(crate) before: Content,
     pub(crate) after: Version,
-}
-
-/// When the end of a file without a line break is a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// Somebody may be in the middle of it.
-    Never,
-    /// Once nobody can write to it any more.
-    WhenQuiet,
-    /// Where nobody can tell, and it was kept for long enough.
-    Now,
 }
 
 /// A beginning of a file.
@@ -222,12 +212,13 @@ impl<F: Fs> Door<F> {
     }
 
     /// Puts lines that were appended to what came out behind what stands in the tree. Gives both sides of the edit
-    /// with them, if there were any.
+    /// with them, if there were any. What has no line break at its end is a line once the file may be let go;
+    /// while a commit is under way somebody may be in the middle of it.
     pub(crate) fn carry_lines(
         &self,
         item: &Item,
         slots: &F::Dir,
-        ends: Ends,
+        letting: Option<Letting>,
     ) -> io::Result<Option<Merged>> {
         for _ in 0..ROUNDS_MAX {
             let (files, open) = self.carried(item, slots)?;
@@ -235,7 +226,7 @@ impl<F: Fs> Door<F> {
                 self.close_round(item, slots, &open)?;
                 continue;
             }
-            let Some((file, more)) = self.pending(&files, slots, ends)? else { break };
+            let Some((file, more)) = self.pending(&files, slots, letting)? else { break };
             if !self.open_round(item, slots, file, more)? {
                 break;
             }
@@ -248,16 +239,13 @@ impl<F: Fs> Door<F> {
         &self,
         files: &'f [Carried],
         slots: &F::Dir,
-        ends: Ends,
+        letting: Option<Letting>,
     ) -> io::Result<Option<(&'f Carried, usize)>> {
         for file in files.iter().filter(|file| file.is_known() && !file.is_done()) {
             let rest = &file.bytes[usize::try_from(file.carried).unwrap_or(0)..];
-            let is_whole = match ends {
-                Ends::Never => false,
-                Ends::WhenQuiet => {
-                    matches!(self.fs.lease(slots, OsStr::new(&file.name))?, Leased::Held(_))
-                }
-                Ends::Now => true,
+            let is_whole = match letting {
+                None => false,
+                Some(letting) => self.may_go((slots, OsStr::new(&file.name)), letting)?.is_some(),
             };
             let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let more = if is_whole { rest.len() } else { whole };

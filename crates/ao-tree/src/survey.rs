@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 
 use crate::door::{Door, is_absent};
@@ -28,9 +29,19 @@ pub(crate) struct Survey {
     pub(crate) left: Vec<Left>,
     /// The paths of `left` that an edit could spell.
     blocked: BTreeMap<String, String>,
+    /// Of all that is there: another one tells that somebody changed something.
+    pub(crate) print: u64,
 }
 
 impl Survey {
+    fn add(&mut self, entry: &Entry) {
+        let stat = &entry.stat;
+        let mut hasher = DefaultHasher::new();
+        (&entry.name, stat.inode, stat.size, stat.modified_ns, stat.mode).hash(&mut hasher);
+        // A sum: a listing has no order.
+        self.print = self.print.wrapping_add(hasher.finish());
+    }
+
     /// Why no edit may touch this path, if so.
     pub(crate) fn blocked(&self, path: &TreePath) -> Option<String> {
         let text = path.as_str();
@@ -125,6 +136,9 @@ impl<F: Fs> Walk<'_, F> {
         self.count(listed.len(), path)?;
         self.look_for_collisions(&listed, path);
         for entry in listed {
+            if entry.stat.kind != Kind::Dir {
+                self.found.add(&entry);
+            }
             if !self.holds(&entry, path, depth) || entry.stat.kind != Kind::Dir {
                 continue;
             }

@@ -96,7 +96,7 @@ fn every_fault_leaves_one_side() {
 // proves: LOOP-22
 #[test]
 fn every_fault_in_a_recovery_leaves_one_side() {
-    let stride = if is_full_sweep() { 1 } else { 17 };
+    let stride = if is_full_sweep() { 1 } else { 6 };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
         let (step, start) = one_commit();
@@ -134,7 +134,7 @@ const PAIRS: &[(Deed, Deed, &str)] = &[
 #[test]
 fn nothing_of_anybody_else_is_lost() {
     let (stride, crash_stride, rolls, kills) =
-        if is_full_sweep() { (1, 4, 50_000, 4) } else { (8, 60, 300, 60) };
+        if is_full_sweep() { (1, 4, 100_000, 2) } else { (6, 30, 600, 40) };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
         let (step, start) = one_commit();

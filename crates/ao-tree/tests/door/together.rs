@@ -47,7 +47,7 @@ fn merge() -> Vec<Edit> {
 // proves: LOOP-07
 #[test]
 fn what_belongs_together_stays_together() {
-    let stride = if is_full_sweep() { 1 } else { 7 };
+    let stride = if is_full_sweep() { 1 } else { 3 };
     let reports = fan_out(|(first, workers)| {
         let mut report = Report::default();
         let (step, start) = one_commit_of(merge());

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::repo::{Ran, TestRepo, contents, write};
+use crate::repo::{Ran, TestRepo, contents, delete, write};
 
 const QUEUE: &str = "rpi/next-work.jsonl";
 
@@ -126,6 +126,23 @@ fn a_reader_sees_what_was_decided_before_it_is_finished() {
     assert_eq!((found("ponds"), found("gravel")), (0, 0), "b is another text, and c is gone");
     repo.run(&["show", "learnings/c.md"]).expect(2);
     assert_eq!(written(), before, "a reader writes nothing");
+}
+
+/// What one file takes over from another is at every moment in one of the two.
+// proves: LOOP-07
+#[test]
+fn a_merged_text_is_always_somewhere() {
+    for exchange in 2..4 {
+        let repo = TestRepo::new();
+        repo.write("learnings/c.md", "what c says\n");
+        let edits =
+            json!([delete("learnings/c.md"), write("patterns/p.md", "p, and what c says\n")]);
+        repo.killed_at_exchange(&edits, "cut", exchange);
+        let says = |path: &str| repo.exists(path) && repo.read(path).contains("what c says");
+        assert!(says("learnings/c.md") || says("patterns/p.md"), "killed at {exchange}");
+        repo.run(&["tree", "recover"]).expect(0);
+        assert!(!repo.exists("learnings/c.md") && says("patterns/p.md"), "killed at {exchange}");
+    }
 }
 
 /// What cannot be held is left, named, and stops nobody else.

@@ -164,6 +164,21 @@ fn a_marker_of_ours_that_was_changed_is_not_followed() {
     repo.write("overnight/staging/cut/slots/script.json", &format!("{script} "));
     repo.run(&["tree", "recover"]).expect(6);
     repo.write("overnight/staging/cut/slots/script.json", &script);
+    // A file that is to come is another one.
+    let slots = repo.state("staging/cut/slots");
+    let staged = || fs::read_dir(&slots).unwrap().map(|slot| slot.unwrap().path());
+    let is_queue = |path: &std::path::PathBuf| {
+        fs::read_to_string(path)
+            .is_ok_and(|text| text.contains("\"n\":2") && text.starts_with("{\"items"))
+    };
+    let queue = staged().find(is_queue).unwrap();
+    let text = fs::read(&queue).unwrap();
+    fs::write(&queue, "not what was decided\n").unwrap();
+    let before = repo.tree();
+    let stopped = repo.run(&["tree", "recover"]).expect(6);
+    assert!(stopped.stderr.contains("rpi/next-work.jsonl"), "{stopped}");
+    assert_eq!(repo.tree(), before);
+    fs::write(&queue, text).unwrap();
     // Whole again, it is followed.
     repo.run(&["tree", "recover"]).expect(0);
     assert_eq!(repo.read("learnings/b.md"), "b, better\n");

@@ -129,7 +129,7 @@ fn staged(night: &Night, options: &[&str]) -> crate::repo::Stopped {
     let staging = night.repo.state("staging");
     wait_until("everything is staged", || {
         let rooms = fs::read_dir(&staging).into_iter().flatten().flatten();
-        rooms.map(|room| room.path().join("carry")).any(|carry| carry.exists())
+        rooms.map(|room| room.path().join("marker")).any(|marker| marker.exists())
     });
     crate::repo::Stopped { child, reader }
 }

@@ -218,18 +218,23 @@ impl TestRepo {
     /// Starts `tree apply` of [`edits_everywhere`] and kills it in the middle: two files are added, one is
     /// replaced, and nothing is removed yet.
     pub(crate) fn killed_when_decided(&self, id: &str) {
-        let file = self.edits(&edits_everywhere());
+        self.killed_at_exchange(&edits_everywhere(), id, 5);
+        assert!(self.exists("patterns/q.md") && self.exists("learnings/c.md"));
+    }
+
+    /// Starts `tree apply` and kills it at this one of the calls that move names. The first is only to see whether
+    /// there is an exchange; those after it come after the marker.
+    pub(crate) fn killed_at_exchange(&self, edits: &Value, id: &str, number: usize) {
+        let file = self.edits(edits);
         let ao = self.command(&["tree", "apply", &file, "--id", id]);
-        // The first exchange is only to see whether there is one.
-        let kill = "inject=renameat2:signal=SIGKILL:when=5";
+        let kill = format!("inject=renameat2:signal=SIGKILL:when={number}");
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", kill]);
+        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", &kill]);
         strace.env("AO_TEST_ANCESTORS", "").env("HOME", self.root());
         strace.arg(ao.get_program()).args(ao.get_args());
         let ended = strace.stdin(Stdio::null()).output().unwrap();
         assert!(!ended.status.success(), "{ended:?}");
         assert!(self.exists(&format!("overnight/COMMIT-MARKER.{id}")), "{ended:?}");
-        assert!(self.exists("patterns/q.md") && self.exists("learnings/c.md"));
     }
 
     /// Starts `tree apply` and lets it come as far as it can while a reader holds `commit.lock`:

@@ -47,8 +47,14 @@ fn a_commit_changes_what_was_asked_and_nothing_else() {
 fn an_edit_outside_of_the_five_parts_is_refused_and_the_rest_goes_on() {
     let repo = TestRepo::new();
     let before = repo.tree();
-    let outside =
-        ["rpi/other.txt", "research/r.md", "overnight/run.lock", "learnings", "topics/new.md"];
+    let outside = [
+        "rpi/other.txt",
+        "research/r.md",
+        "overnight/run.lock",
+        "learnings",
+        "topics/new.md",
+        "learnings/.git/config",
+    ];
     let mut edits: Vec<_> = outside.iter().map(|path| write(path, "x")).collect();
     edits.push(write("learnings/a.md", "changed\n"));
     let done = repo.apply(&json!(edits)).expect(0).json();

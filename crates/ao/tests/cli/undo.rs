@@ -154,3 +154,28 @@ fn snapshots_go_by_age() {
     repo.run(&["tree", "undo", "two"]).expect(0);
     assert!(repo.exists("learnings/a.md") && !repo.exists("learnings/c.md"));
 }
+
+// proves: LOOP-09
+#[test]
+fn what_was_merged_is_taken_back_whole_or_not_at_all() {
+    let repo = TestRepo::new();
+    let mut edits = json!([
+        write("learnings/b.md", "b, and what c says\n"),
+        delete("learnings/c.md"),
+        write("patterns/p.md", "apart from them\n"),
+    ]);
+    for edit in &mut edits.as_array_mut().unwrap()[..2] {
+        edit["group"] = "merge".into();
+    }
+    let before = contents(&repo.tree());
+    repo.apply_as(&edits, &["--id", "one"]).expect(0);
+    repo.write("learnings/b.md", "a person's\n");
+    let undone = repo.run(&["--json", "tree", "undo", "one", "--id", "back"]).expect(0).json();
+    assert_eq!(repo.read("learnings/b.md"), "a person's\n");
+    assert!(!repo.exists("learnings/c.md"), "what it says is in b, or was taken out by a person");
+    assert_eq!(repo.read("patterns/p.md"), before["patterns/p.md"]);
+    let paths: Vec<_> =
+        undone["conflicts"].as_array().unwrap().iter().map(|one| one["path"].clone()).collect();
+    assert_eq!(paths, ["learnings/b.md", "learnings/c.md"], "{undone:#}");
+    assert_eq!(repo.read("overnight/conflicts/back/learnings/c.md"), before["learnings/c.md"]);
+}
