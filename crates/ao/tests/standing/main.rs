@@ -45,7 +45,10 @@ mod words;
 mod world;
 
 mod corpus;
+mod course;
+mod editors;
 mod ledger;
+mod parcels;
 mod whole;
 mod writers;
 

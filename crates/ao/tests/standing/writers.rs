@@ -4,7 +4,6 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,8 +14,9 @@ use nix::sys::stat::Mode;
 
 use crate::corpus::QUEUE;
 use crate::dice::Dice;
+use crate::editors::{in_place, renamed, vim};
 use crate::ledger::{Claim, Ledger};
-use crate::whole::program;
+use crate::parcels::{archive, copies, synced};
 use crate::world::{Arena, World};
 
 /// Files that `ao` edits too, each with one person who saves it in one way.
@@ -31,7 +31,6 @@ const PAUSE_SPREAD_MS: usize = 25;
 const ACTS_MAX: usize = 25;
 /// A standing shell or program begins anew after so many acts.
 const ACTS_A_STAND: usize = 40;
-const FILES_AN_ARCHIVE: usize = 12;
 
 /// All that the writers of one storm share.
 pub(crate) struct Stage<'a> {
@@ -79,7 +78,7 @@ impl<'a> Turns<'a> {
     }
 
     /// The number of the next act; `None` when everybody goes home.
-    fn next(&mut self) -> Option<usize> {
+    pub(crate) fn next(&mut self) -> Option<usize> {
         loop {
             if self.stage.is_over.load(Ordering::SeqCst) {
                 return None;
@@ -99,11 +98,11 @@ impl<'a> Turns<'a> {
     }
 }
 
-fn text(who: &str, number: usize) -> String {
+pub(crate) fn text(who: &str, number: usize) -> String {
     format!("The {who} wrote page {number:06} of what it keeps to itself.\n")
 }
 
-fn line(who: &str, number: usize) -> String {
+pub(crate) fn line(who: &str, number: usize) -> String {
     format!("{{\"{who}\":{number}}}\n")
 }
 
@@ -124,7 +123,13 @@ fn shell(stage: &Stage<'_>, turns: &mut Turns<'_>) {
     }
 }
 
-fn outcome(stage: &Stage<'_>, claim: Claim, path: &str, text: &str, result: Result<(), String>) {
+pub(crate) fn outcome(
+    stage: &Stage<'_>,
+    claim: Claim,
+    path: &str,
+    text: &str,
+    result: Result<(), String>,
+) {
     match result {
         Ok(()) => stage.ledger.acknowledge(claim, path, text),
         Err(why) => stage.ledger.refused(path, &why),
@@ -183,125 +188,6 @@ fn descriptor(stage: &Stage<'_>, turns: &mut Turns<'_>) {
         let _may = stage.hold.read().unwrap();
         let done = write(&rpi, "next-work.jsonl", OFlag::O_APPEND, &line);
         outcome(stage, Claim::Line, QUEUE, &line, done);
-    }
-}
-
-/// A folder of files outside of the tree, to be brought in.
-fn parcel(stage: &Stage<'_>, who: &str, turn: usize) -> (PathBuf, Vec<(String, String)>) {
-    let folder = stage.arena.fresh(who);
-    fs::create_dir(&folder).unwrap();
-    let files = (0..FILES_AN_ARCHIVE).map(|number| {
-        let text = text(who, turn * FILES_AN_ARCHIVE + number);
-        let name = format!("{who}-{turn}-{number}.md");
-        fs::write(folder.join(&name), &text).unwrap();
-        (name, text)
-    });
-    let files = files.collect();
-    (folder, files)
-}
-
-fn brought(stage: &Stage<'_>, into: &str, files: &[(String, String)], command: &mut Command) {
-    match program(command) {
-        Ok(_) => {
-            for (name, text) in files {
-                stage.ledger.acknowledge(Claim::Is, &format!("{into}/{name}"), text);
-            }
-        }
-        Err(why) => stage.ledger.refused(into, &why),
-    }
-}
-
-/// `tar -x -C`.
-fn archive(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    while let Some(turn) = turns.next() {
-        let (folder, files) = parcel(stage, "archive", turn);
-        let tar = stage.arena.fresh("tar");
-        let names = files.iter().map(|(name, _)| name);
-        program(Command::new("tar").arg("-C").arg(&folder).arg("-cf").arg(&tar).args(names))
-            .unwrap();
-        let into = stage.world.agents("learnings");
-        brought(
-            stage,
-            "learnings",
-            &files,
-            Command::new("tar").arg("-C").arg(into).arg("-xf").arg(&tar),
-        );
-        fs::remove_file(tar).unwrap();
-        fs::remove_dir_all(folder).unwrap();
-    }
-}
-
-/// `cp -r folder/.`.
-fn copies(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    while let Some(turn) = turns.next() {
-        let (folder, files) = parcel(stage, "copy", turn);
-        let into = stage.world.agents("knowledge");
-        brought(
-            stage,
-            "knowledge",
-            &files,
-            Command::new("cp").arg("-r").arg(folder.join(".")).arg(into),
-        );
-        fs::remove_dir_all(folder).unwrap();
-    }
-}
-
-/// `rsync -a folder/`, which writes beside and renames.
-fn synced(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    while let Some(turn) = turns.next() {
-        let (folder, files) = parcel(stage, "rsync", turn);
-        let (from, into) = (format!("{}/", folder.display()), stage.world.agents("patterns"));
-        brought(stage, "patterns", &files, Command::new("rsync").arg("-a").arg(from).arg(into));
-        fs::remove_dir_all(folder).unwrap();
-    }
-}
-
-/// vim: it moves the old file away, writes the new one, and removes the old.
-fn vim(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    let name = if Path::new("/usr/bin/vim.tiny").exists() { "vim.tiny" } else { "vim" };
-    while let Some(turn) = turns.next() {
-        let own = format!("patterns/own-vim-{}.md", turn % 3);
-        let path = if turn % 2 == 0 { SHARED[0] } else { own.as_str() };
-        let text = text("vim", turn);
-        let save = format!("%s/.*/{}/", text.trim_end());
-        let mut vim = Command::new(name);
-        vim.args(["-e", "-s", "-u", "NONE", "-i", "NONE", "-c", &save, "-c", "wq"]);
-        vim.arg(stage.world.agents(path)).stdin(Stdio::null());
-        let _may = stage.hold.read().unwrap();
-        // It refuses to write over what somebody changed since it read the file.
-        if program(&mut vim).is_ok() {
-            stage.ledger.acknowledge(Claim::Is, path, &text);
-        }
-    }
-}
-
-/// An editor that truncates the file and writes it again, as VS Code does.
-fn in_place(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    while let Some(turn) = turns.next() {
-        let own = format!("knowledge/own-in-place-{}.md", turn % 3);
-        let path = if turn % 2 == 0 { SHARED[1] } else { own.as_str() };
-        let text = text("editor", turn);
-        let _may = stage.hold.read().unwrap();
-        let done = fs::write(stage.world.agents(path), &text).map_err(|error| error.to_string());
-        outcome(stage, Claim::Is, path, &text, done);
-    }
-}
-
-/// An editor that writes beside the file and renames, and syncs.
-fn renamed(stage: &Stage<'_>, turns: &mut Turns<'_>) {
-    while let Some(turn) = turns.next() {
-        let own = format!("knowledge/own-renamed-{}.md", turn % 3);
-        let path = if turn % 2 == 0 { SHARED[2] } else { own.as_str() };
-        let text = text("atomic editor", turn);
-        let beside = stage.world.agents(&format!("{path}.new"));
-        let save = || {
-            let mut file = File::create(&beside)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, stage.world.agents(path))
-        };
-        let _may = stage.hold.read().unwrap();
-        outcome(stage, Claim::Is, path, &text, save().map_err(|error| error.to_string()));
     }
 }
 
