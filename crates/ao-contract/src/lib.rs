@@ -55,6 +55,7 @@ mod marker;
 mod maybe;
 mod next_work;
 mod night;
+mod night_files;
 mod notification;
 mod number;
 mod only_map;
@@ -147,6 +148,7 @@ pub use night::{
     NightEvent, NightLogin, NightLook, NightQueue, NightReading, NightRecord, NightSeat,
     NightSettings, NightSource, NightWish,
 };
+pub use night_files::{NightFile, NightFiles};
 pub use notification::{Notification, NotificationStatus};
 pub use number::{Finite, Fitness, Unit};
 pub use open::Open;

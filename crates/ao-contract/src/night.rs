@@ -44,6 +44,9 @@ pub struct NightRecord {
     pub settings: NightSettings,
     /// What was recovered before it, a line each.
     pub recovered: Vec<String>,
+    /// What the door left alone before it, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<String>,
     /// The rescues that were left at its beginning.
     pub warn_only_budget: WarnOnlyBudget,
     /// Who was asked, if somebody was.

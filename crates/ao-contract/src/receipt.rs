@@ -53,8 +53,24 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = HASH))]
     pub summary: Option<String>,
+    /// The BLAKE3 hash of `overnight/night-files.json` as it was when this was written; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = HASH))]
+    pub files: Option<String>,
     /// Who wrote this line.
     pub written_by: ReceiptWriter,
+    /// The commit of this run that was decided and not finished when this was written: the next start finishes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
+    /// The number of the receipt of this run that this one puts right: a commit of it was decided and not
+    /// finished, and a later start finished it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amends: Option<u64>,
+    /// The BLAKE3 hash of the line without a seal that this one takes note of. There was no key when it was
+    /// written, or it was made by hand: nobody vouches for what it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = HASH))]
+    pub unsealed: Option<String>,
     /// The BLAKE3 hash of the line before it, without its end; absent in the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = HASH))]
@@ -203,6 +219,14 @@ pub struct ReceiptHead {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = HASH))]
     pub last: Option<String>,
+    /// The BLAKE3 hash of `overnight/night-files.json`; absent if none was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = HASH))]
+    pub files: Option<String>,
+    /// The hash that it is about to have: whoever was killed in between left one of the two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = HASH))]
+    pub files_next: Option<String>,
     /// The number of the first receipt that was written at this place: those before it came with the file.
     #[serde(default = "first")]
     pub since: u64,

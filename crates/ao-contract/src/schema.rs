@@ -18,9 +18,9 @@ use crate::{
     CuratorLint, CuratorSeeds, CuratorWorker, Cycle, DeferredRunners, Defrag, DreamScape, Edits,
     EventLine, EventReview, Extra, Finding, GuardLine, GuardManifest, Harvest, HistoryLine,
     Iteration, KnowledgeBrief, Learning, LedgerLine, Marker, MetricsHealth, MorningPacket,
-    NextWork, NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance, Receipt,
-    ReceiptHead, Record, RetrievalBench, Ruling, RunNow, RunnerReport, SacredScopes, Settled,
-    Signals, Summary, Synthesis, Taken, Vouch, WarnOnlyBudget,
+    NextWork, NightFiles, NightRecord, Notification, PacketCorroboration, PacketIndex, Provenance,
+    Receipt, ReceiptHead, Record, RetrievalBench, Ruling, RunNow, RunnerReport, SacredScopes,
+    Settled, Signals, Summary, Synthesis, Taken, Vouch, WarnOnlyBudget,
 };
 
 /// One published schema.
@@ -92,7 +92,7 @@ macro_rules! format {
     };
 }
 
-const FORMATS: [Format; 57] = [
+const FORMATS: [Format; 58] = [
     format!("summary", Summary, Ao),
     format!("dreamscape", DreamScape, Ao),
     format!("run-status", RunNow, Ao),
@@ -127,6 +127,7 @@ const FORMATS: [Format; 57] = [
     format!("history", HistoryLine, Ao),
     format!("receipt", Receipt, Ao),
     format!("receipt-head", ReceiptHead, Ao),
+    format!("night-files", NightFiles, Ao),
     format!("archive-provenance", Provenance, Ao),
     format!("retrieval-bench", RetrievalBench, Ao),
     format!("conflicts", Conflicts, Ao),

@@ -3,8 +3,13 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
+use ao_tree::own_file;
 use rustix::process::{Pid, Signal, pidfd_open, pidfd_send_signal};
+
+/// What the kernel says of one process in one line.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
 
 /// One process, at the moment at which it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +33,8 @@ pub(crate) fn list() -> io::Result<Vec<Process>> {
 
 /// The process, unless it is gone.
 pub(crate) fn look_at(id: Pid) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{}/stat", id.as_raw_nonzero())).ok()?;
+    let file = format!("/proc/{}/stat", id.as_raw_nonzero());
+    let stat = own_file::read(Path::new(&file), LINE_BYTES_MAX).ok()?;
     parse(id, &stat)
 }
 
@@ -50,7 +56,8 @@ fn positive(id: i32) -> Option<Pid> {
 /// What a process holds in memory; nothing if it is gone.
 pub(crate) fn resident_bytes(id: &str) -> u64 {
     const PAGE_BYTES: u64 = 4096;
-    let Ok(text) = fs::read_to_string(format!("/proc/{id}/statm")) else { return 0 };
+    let file = format!("/proc/{id}/statm");
+    let Ok(text) = own_file::read_text(Path::new(&file), LINE_BYTES_MAX) else { return 0 };
     let pages = text.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
     pages.unwrap_or(0) * PAGE_BYTES
 }

@@ -4,12 +4,16 @@
 //! file is different: its pages stay when the process that filled them lets go of them or ends, and
 //! are nobody's then. Only the machine as a whole counts them.
 
-use std::fs;
 use std::io;
+use std::path::Path;
+
+use ao_tree::own_file;
 
 use crate::process;
 
 /// How the kernel names a shared mapping of no file.
+/// A process with more to say than this is taken for one that does not let us look.
+const KERNEL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const NAMELESS: &str = "/dev/zero (deleted)";
 
 /// Weighs a family that has just begun.
@@ -38,7 +42,8 @@ impl Scale {
 
 /// Shared memory and files in memory, of the whole machine.
 fn shared_bytes() -> u64 {
-    fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse(&text)).unwrap_or(0)
+    let text = own_file::read_text(Path::new("/proc/meminfo"), KERNEL_BYTES_MAX);
+    text.ok().as_deref().and_then(parse).unwrap_or(0)
 }
 
 fn parse(meminfo: &str) -> Option<u64> {
@@ -49,9 +54,12 @@ fn parse(meminfo: &str) -> Option<u64> {
 
 /// One who does not let us look may.
 fn may_share(id: &str) -> bool {
-    match fs::read(format!("/proc/{id}/maps")) {
+    let file = format!("/proc/{id}/maps");
+    match own_file::read(Path::new(&file), KERNEL_BYTES_MAX) {
         Ok(maps) => maps.windows(NAMELESS.len()).any(|window| window == NAMELESS.as_bytes()),
-        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge)
+        }
     }
 }
 

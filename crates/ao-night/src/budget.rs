@@ -4,9 +4,10 @@ use std::io;
 use std::path::Path;
 
 use ao_contract::{Extra, HistoryLine, LastRescue, WarnOnlyBudget};
+use ao_tree::own_file;
 use ao_vault::{out, redactor};
 
-const FILE: &str = "warn-only-budget.json";
+pub(crate) const FILE: &str = "warn-only-budget.json";
 const VERSION: u32 = 1;
 pub const RESCUES: u32 = 3;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -15,13 +16,8 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 pub fn read(state: &Path) -> Result<WarnOnlyBudget, String> {
     let path = state.join(FILE);
     let told = |why: String| format!("{}: {why}", path.display());
-    match std::fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full()),
-        Err(error) => return Err(told(error.to_string())),
-        Ok(found) if found.len() > FILE_BYTES_MAX => return Err(told("too large".into())),
-        Ok(_) => {}
-    }
-    let bytes = std::fs::read(&path).map_err(|error| told(error.to_string()))?;
+    let read = own_file::read_if_any(&path, FILE_BYTES_MAX);
+    let Some(bytes) = read.map_err(|error| told(error.to_string()))? else { return Ok(full()) };
     let value = serde_json::from_slice(&bytes).map_err(|error| told(error.to_string()))?;
     ao_contract::read(&value).map_err(|error| told(error.to_string()))
 }

@@ -62,7 +62,7 @@ pub use packets::{Asked, Gathered, PACKETS_MAX, Sources, gather, queued};
 pub use place::Place;
 pub use plain::counted;
 pub use progress::{STATUS, Watch};
-pub use run::{Ended, Order, Resume, StartError, complete_cut_off, start};
+pub use run::{Amending, Ended, Order, Resume, StartError, amend, complete_cut_off, start};
 pub use settings::Settings;
 pub use shelf::{Shelf, Shelved, find_packet};
 pub use shell::Shell;

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ao_contract::Summary;
+use ao_tree::own_file;
 use ao_vault::scan::{value_without_keys, without_keys};
 use ao_vault::{Ansi, Redacted, out, redactor};
 use serde::Serialize;
@@ -81,6 +82,8 @@ pub enum Unfit {
     Place,
     /// Another run does, now.
     Busy,
+    /// There is no room in it.
+    Full,
 }
 
 impl Output {
@@ -89,9 +92,12 @@ impl Output {
         let bad = |why: String| BadOutput { dir: dir.to_owned(), why, kind: Unfit::Place };
         let Spot { there, rest, whole } = spot(dir, root)?;
         let agents = root.join(".agents");
+        let failed = |doing: &str, error: &io::Error| BadOutput {
+            kind: if is_full(error) { Unfit::Full } else { Unfit::Place },
+            ..bad(format!("cannot be {doing}: {error}"))
+        };
         if let Some(rest) = rest.to_str().filter(|rest| !rest.is_empty()) {
-            ao_tree::make_folders(&there, rest)
-                .map_err(|error| bad(format!("cannot be made: {error}")))?;
+            ao_tree::make_folders(&there, rest).map_err(|error| failed("made", &error))?;
         }
         if !whole.is_dir() {
             return Err(bad("is not a folder".into()));
@@ -108,7 +114,7 @@ impl Output {
         let probe = output.dir.join(".ao-probe");
         out::replace_cache(&probe, &redactor().bytes(b"", Ansi::Keep))
             .and_then(|()| ao_tree::remove_cache(&probe))
-            .map_err(|error| bad(format!("cannot be written: {error}")))?;
+            .map_err(|error| failed("written", &error))?;
         Ok(output)
     }
 
@@ -138,8 +144,12 @@ impl Output {
 
     /// Writes one artifact whole; gives its path as the summary names it.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<String> {
-        let text = String::from_utf8_lossy(bytes);
-        self.put(name, &redactor().bytes(without_keys(&text).as_bytes(), Ansi::Strip))
+        self.put(name, &written_text(&String::from_utf8_lossy(bytes)))
+    }
+
+    /// The files and folders of a run, those that are there.
+    pub(crate) fn artifacts(&self, run_id: &str) -> Vec<PathBuf> {
+        ARTIFACTS.into_iter().chain([run_id]).map(|name| self.path(name)).collect()
     }
 
     pub(crate) fn write_json(&self, name: &str, value: &impl Serialize) -> io::Result<String> {
@@ -177,16 +187,16 @@ impl Output {
     }
 
     pub(crate) fn summary_in(&self, folder: &str) -> Option<Summary> {
-        let path = self.dir.join(folder).join(SUMMARY_JSON);
-        let found = std::fs::metadata(&path).ok()?;
-        if !found.is_file() || found.len() > SUMMARY_BYTES_MAX {
-            return None;
-        }
-        let value: Value = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        let value: Value = serde_json::from_slice(&self.summary_bytes(folder).ok()?).ok()?;
         let summary: Option<Summary> = ao_contract::read(&value).ok();
         summary.filter(|summary| {
             summary.metrics_health.is_some() || !ao_mutant::active("REP-06/next-run-needs-health")
         })
+    }
+
+    /// The bytes of the summary that lies in a folder of this one.
+    pub(crate) fn summary_bytes(&self, folder: &str) -> io::Result<Vec<u8>> {
+        own_file::read(&self.dir.join(folder).join(SUMMARY_JSON), SUMMARY_BYTES_MAX)
     }
 
     /// The folder of the records of a run's iterations.
@@ -199,6 +209,11 @@ impl Output {
         let index = index + u32::from(ao_mutant::active("LOOP-16/of-the-next-iteration"));
         format!("{run_id}/{ITERATIONS}/committed-but-flagged.iter-{index}.marker")
     }
+}
+
+/// A text as it is written: without keys, and without what only a terminal acts upon.
+pub(crate) fn written_text(text: &str) -> Redacted<Vec<u8>> {
+    redactor().bytes(without_keys(text).as_bytes(), Ansi::Strip)
 }
 
 /// A value as a report holds it: without keys, and without what only a terminal acts upon. JSON spells that out,
@@ -214,9 +229,13 @@ pub(crate) fn fit(value: &impl Serialize) -> serde_json::Result<Value> {
     Ok(value)
 }
 
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Keeps other runs out of the folder for as long as this one lives; nothing is written for that.
 fn take(dir: &Path) -> Result<Option<Arc<File>>, Unfit> {
-    let Ok(folder) = File::open(dir) else { return Ok(None) };
+    let Ok(folder) = own_file::open_folder(dir) else { return Ok(None) };
     match folder.try_lock() {
         Ok(()) => Ok(Some(folder.into())),
         Err(TryLockError::WouldBlock) => Err(Unfit::Busy),

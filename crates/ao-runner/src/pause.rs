@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ao_contract::{DeferredRunner, DeferredRunners, Extra};
+use ao_tree::own_file;
 use ao_vault::{out, redactor};
 use jiff::Timestamp;
 
@@ -114,17 +115,10 @@ pub fn wait(
 /// The runners that are not to be asked yet, as the file has them; one that is not there has none.
 pub fn read_deferred(path: &Path) -> io::Result<DeferredRunners> {
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() || found.len() > FILE_BYTES_MAX => {
-            return Err(invalid("not a file of deferred runners".to_owned()));
-        }
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(DeferredRunners::default());
-        }
-        Err(error) => return Err(error),
-    }
-    let value = serde_json::from_slice(&std::fs::read(path)?)?;
+    let Some(bytes) = own_file::read_if_any(path, FILE_BYTES_MAX)? else {
+        return Ok(DeferredRunners::default());
+    };
+    let value = serde_json::from_slice(&bytes)?;
     ao_contract::read(&value).map_err(|error| invalid(error.to_string()))
 }
 

@@ -3,10 +3,12 @@
 //! At every moment one of the two stands there, and the one before keeps its inode, mode and times.
 #![expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use crate::own_file::{PUBLIC, create_fresh, sync_folder};
 
 const EXECUTABLE: u32 = 0o755;
 
@@ -15,7 +17,7 @@ pub fn put_program(path: &Path, aside: Option<&Path>, bytes: &[u8]) -> io::Resul
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let fresh = path.with_extension(format!("{}.new", std::process::id()));
     let write = || {
-        let mut file = File::create(&fresh)?;
+        let mut file = create_fresh(&fresh, PUBLIC)?;
         file.write_all(bytes)?;
         file.set_permissions(Permissions::from_mode(EXECUTABLE))?;
         file.sync_all()?;
@@ -23,7 +25,7 @@ pub fn put_program(path: &Path, aside: Option<&Path>, bytes: &[u8]) -> io::Resul
             std::fs::hard_link(path, aside)?;
         }
         std::fs::rename(&fresh, path)?;
-        File::open(dir)?.sync_all()
+        sync_folder(dir)
     };
     write().inspect_err(|_| {
         let _ = std::fs::remove_file(&fresh);
@@ -36,5 +38,5 @@ pub fn take_program(path: &Path, aside: Option<&Path>) -> io::Result<()> {
         Some(aside) => std::fs::rename(aside, path)?,
         None => std::fs::remove_file(path)?,
     }
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+    path.parent().map_or(Ok(()), sync_folder)
 }

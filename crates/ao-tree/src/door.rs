@@ -8,6 +8,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::fs::{Fs, Kind};
 use crate::layout::Layout;
+use crate::lock::ALIVE;
 use crate::path::shown;
 
 pub(crate) const STAGING: &str = "staging";
@@ -218,7 +219,8 @@ impl Door<Disk> {
     /// whatever stands in its place would stop the commit at its end. Only a look.
     pub fn check_kept_places(&self) -> Result<()> {
         let folders = [STAGING, UNDO, ARCHIVE, CONFLICTS].map(|name| (name, Kind::Dir));
-        let files = [HISTORY, GENERATION, RUN_LOCK, COMMIT_LOCK].map(|name| (name, Kind::File));
+        let files =
+            [HISTORY, GENERATION, RUN_LOCK, ALIVE, COMMIT_LOCK].map(|name| (name, Kind::File));
         let Some(state) = self.state()? else { return Ok(()) };
         for (name, kind) in folders.into_iter().chain(files) {
             let path = format!("{}/{}/{name}", self.layout.root_name, self.layout.state);

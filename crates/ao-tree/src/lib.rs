@@ -24,9 +24,11 @@ mod error;
 mod expire;
 mod fs;
 mod history;
+mod ignored;
 mod late;
 mod layout;
 mod lock;
+pub mod own_file;
 mod past;
 mod path;
 mod plan;
@@ -47,17 +49,18 @@ pub use disk::Disk;
 pub use door::{Door, Doubt};
 pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
+pub use ignored::{IGNORED, IGNORED_TEXT};
 pub use layout::{Held, Layout};
 pub use lock::{Holder, ReadLock, RunLock, at_work, holder, host, process_start, share};
 pub use past::{Kept, Past, Uncertain};
 pub use path::{TreePath, fold, shown};
 pub use plan::{Action, EDITS_MAX, Edit, FILE_BYTES_MAX, Refused, Seen};
-pub use private::{make_private_folder, open_private, replace_private, write_private};
+pub use private::{make_private_folder, replace_private, write_private};
 pub use recover::Recovery;
 pub use snapshot::Left;
 pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
 pub use write::{
     append_line, append_note, cut_end, make_folders, may_be_written, move_aside, remove_all,
-    remove_cache, remove_settings, replace_cache, replace_file, replace_settings,
+    remove_cache, remove_settings, replace_cache, replace_file, replace_settings, sweep,
 };

@@ -1,17 +1,23 @@
-//! The two kernel locks: `run.lock`, which one run holds for as long as it lives, and
-//! `commit.lock`, which readers share and a commit holds for an instant.
+//! The kernel locks: `run.lock`, which one run holds for as long as it lives, and `commit.lock`,
+//! which readers share and a commit holds for an instant.
 //!
 //! A lock's content only says who holds it. Whether it is held is the kernel's word, so a lock
-//! goes with its process, however that ends.
+//! goes with its process, however that ends. To ask `run.lock` is to take it, and a start in that
+//! instant would be refused: a run also holds `run.alive`, and whoever asks shares that for an
+//! instant. A process id says nothing here: the run may be in a container that has ids of its own.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use crate::apply::Stop;
 use crate::error::{Error, Result};
+use crate::ignored::IGNORED;
+use crate::own_file::{self, FileLock, Sharing};
 use crate::path::shown;
 
 const READERS_WAIT: Duration = Duration::from_secs(30);
@@ -20,6 +26,8 @@ const POLL: Duration = Duration::from_millis(2);
 /// Where the kernel has no locks, a lock of this age whose process is gone is taken.
 const STALE_AFTER: Duration = Duration::from_hours(12);
 const LOCK_FILE_BYTES_MAX: u64 = 4096;
+const RUN: &str = "run.lock";
+pub(crate) const ALIVE: &str = "run.alive";
 
 /// Who takes the lock, as its file will say. The clock and the host are the caller's to know.
 #[derive(Debug, Clone)]
@@ -36,6 +44,8 @@ pub struct Holder {
 #[derive(Debug)]
 pub struct RunLock {
     file: File,
+    /// Nothing where the file system has no kernel locks.
+    _alive: Option<FileLock>,
     /// Who had left the lock behind without giving it back, if somebody had.
     pub left_by: Option<String>,
 }
@@ -43,7 +53,7 @@ pub struct RunLock {
 impl RunLock {
     /// Takes the lock or fails at once; who is refused has changed nothing.
     pub fn take(state_dir: &Path, holder: &Holder) -> Result<Self> {
-        let path = state_dir.join("run.lock");
+        let path = state_dir.join(RUN);
         make_state_dir(state_dir)?;
         let mut file = open_linked(&path, |file| try_exclusive(file, &path))?;
         let left_by = describe(&content_of(&file))
@@ -57,7 +67,33 @@ impl RunLock {
             file.write_all(text.as_bytes())
         };
         write(&mut file).map_err(Error::io(format!("write {}", path.display())))?;
-        Ok(Self { file, left_by })
+        let ignored = state_dir.join(IGNORED);
+        let doing = format!("write {}", ignored.display());
+        // What is left of a file of one who was killed is in nobody's way.
+        let _ = crate::sweep(state_dir);
+        crate::ignored::write(state_dir).map_err(unwritable(&ignored, doing))?;
+        Ok(Self { file, _alive: be_alive(&state_dir.join(ALIVE))?, left_by })
+    }
+}
+
+/// Whoever asks shares the lock for an instant, so it is waited for. Should somebody keep it, the run goes on
+/// without: only those who ask are misled.
+fn be_alive(path: &Path) -> Result<Option<FileLock>> {
+    let doing = || Error::io(format!("lock {}", path.display()));
+    let file = open_linked(path, |_| Ok(()))?;
+    match FileLock::wait_for(file, Sharing::Alone) {
+        Err(error) if is_lockless(&error) => Ok(None),
+        taken => taken.map_err(doing()),
+    }
+}
+
+/// Whether a run lives. `None` where the kernel cannot say: there are no locks, or no run that had this one.
+fn is_held(state_dir: &Path) -> Option<bool> {
+    let file = own_file::open(&state_dir.join(ALIVE)).ok()?;
+    match file.try_lock_shared() {
+        Ok(()) => Some(ao_mutant::active("RUN-16/everything-lives")),
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
     }
 }
 
@@ -79,7 +115,8 @@ fn make_state_dir(dir: &Path) -> Result<()> {
     }
 }
 
-/// A read-only disk is not a failure but a tree that the door cannot work on.
+/// A read-only disk, and something else in the place of a lock, are no failures but a tree that the door cannot
+/// work on.
 fn unwritable(path: &Path, doing: String) -> impl FnOnce(io::Error) -> Error {
     let path = shown(&path.to_string_lossy());
     move |source| match source.kind() {
@@ -87,6 +124,11 @@ fn unwritable(path: &Path, doing: String) -> impl FnOnce(io::Error) -> Error {
             path,
             why: "its file system is read-only".into(),
             remedy: "mount it writable".into(),
+        },
+        io::ErrorKind::InvalidInput => Error::Unfit {
+            path,
+            why: "is not a plain file".into(),
+            remedy: "move it away; ao keeps its state there".into(),
         },
         _ => Error::Io { doing, source },
     }
@@ -97,7 +139,7 @@ fn unwritable(path: &Path, doing: String) -> impl FnOnce(io::Error) -> Error {
 fn open_linked(path: &Path, lock: impl Fn(&File) -> Result<()>) -> Result<File> {
     let doing = || Error::io(format!("open {}", path.display()));
     loop {
-        let open = open_lock(path);
+        let open = own_file::open_with(path, OFlags::RDWR | OFlags::CREATE, 0o644);
         let file = open.map_err(unwritable(path, format!("open {}", path.display())))?;
         lock(&file)?;
         let held = file.metadata().map_err(doing())?;
@@ -106,19 +148,6 @@ fn open_linked(path: &Path, lock: impl Fn(&File) -> Result<()>) -> Result<File> 
             _ => {}
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
-fn open_lock(path: &Path) -> io::Result<File> {
-    let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o644)
-        .custom_flags(no_follow)
-        .open(path)
 }
 
 fn try_exclusive(file: &File, path: &Path) -> Result<()> {
@@ -186,7 +215,8 @@ pub struct ReadLock(#[expect(dead_code, reason = "held, not read")] Option<File>
 /// Shares `commit.lock` with other readers.
 pub fn share(state_dir: &Path) -> Result<ReadLock> {
     // Opened for reading: a look leaves nothing behind. Before the first commit there is no lock.
-    let Ok(file) = File::open(state_dir.join("commit.lock")) else { return Ok(ReadLock(None)) };
+    let opened = own_file::open(&state_dir.join("commit.lock"));
+    let Ok(file) = opened else { return Ok(ReadLock(None)) };
     let since = Instant::now();
     loop {
         match file.try_lock_shared() {
@@ -229,26 +259,28 @@ pub(crate) fn exclusive(path: &Path, stop: &Stop) -> Result<File> {
     })
 }
 
-/// Who says to be at work here, if that process lives. Only a look: whether the lock is held is
-/// for the next run to find out.
+/// Who is at work here, if somebody is. Only a look: nothing is taken from anybody.
 pub fn at_work(state_dir: &Path) -> Option<String> {
-    let content = content_of(&File::open(state_dir.join("run.lock")).ok()?);
-    if is_alive(&content) { describe(&content) } else { None }
+    let content = content_of(&own_file::open(&state_dir.join(RUN)).ok()?);
+    let lives = is_held(state_dir).unwrap_or_else(|| is_alive(&content));
+    if lives { describe(&content) } else { None }
 }
 
-/// Who holds the run's lock, as its file says, if that very process lives. Only a look, too.
+/// Who holds the run's lock, as its file says, if a run lives. Only a look, too.
 pub fn holder(state_dir: &Path) -> Option<Holder> {
-    let path = state_dir.join("run.lock");
-    // A pipe in its place would keep us waiting.
-    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-    let content = content_of(&is_file.then(|| File::open(path).ok()).flatten()?);
+    let content = content_of(&own_file::open(&state_dir.join(RUN)).ok()?);
     let mut lines = content.lines();
     let process: u32 = lines.next()?.trim().parse().ok()?;
     let process_start: u64 = lines.next()?.trim().parse().ok()?;
     let host = lines.next()?.to_owned();
     let started_at = lines.next()?.to_owned();
-    let is_alive = start_of(&process.to_string()).is_some_and(|start| start == process_start);
-    is_alive.then_some(Holder { process, process_start, host, started_at })
+    let same = || start_of(&process.to_string()).is_some_and(|start| start == process_start);
+    is_held(state_dir).unwrap_or_else(same).then_some(Holder {
+        process,
+        process_start,
+        host,
+        started_at,
+    })
 }
 
 fn is_alive(content: &str) -> bool {
@@ -263,7 +295,9 @@ pub fn process_start() -> u64 {
 
 /// When a process started, in the kernel's ticks since boot; `None` if there is none.
 fn start_of(process: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let path = format!("/proc/{process}/stat");
+    let bytes = own_file::read(Path::new(&path), LOCK_FILE_BYTES_MAX).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
     // The second field is a name in parentheses that may hold anything.
     let (_, after_name) = text.rsplit_once(')')?;
     after_name.split_whitespace().nth(19)?.parse().ok()

@@ -1,11 +1,14 @@
 //! Files that are nobody else's: keys and what they lock.
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-const FILE: u32 = 0o600;
+use rustix::fs::OFlags;
+
+use crate::own_file::{PRIVATE, create_fresh, open_with, sync_folder};
+
 const FOLDER: u32 = 0o700;
 
 /// Replaces one file whole, as [`crate::replace_file`] does; the fresh one is private from its
@@ -20,15 +23,14 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fresh.push(name);
     fresh.push(".new");
     let fresh = dir.join(fresh);
-    crate::remove_cache(&fresh)?;
     let write = || {
-        let mut file = File::options().write(true).create_new(true).mode(FILE).open(&fresh)?;
+        let mut file = create_fresh(&fresh, PRIVATE)?;
         // A umask can only have taken away.
-        file.set_permissions(Permissions::from_mode(FILE))?;
+        file.set_permissions(Permissions::from_mode(PRIVATE))?;
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&fresh, path)?;
-        File::open(dir)?.sync_all()
+        sync_folder(dir)
     };
     write().inspect_err(|_| {
         let _ = std::fs::remove_file(&fresh);
@@ -42,18 +44,11 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a new file for the owner alone, durably. One of that name is not replaced.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::options().write(true).create_new(true).mode(FILE).open(path)?;
+    let mut file = open_with(path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, PRIVATE)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
-}
-
-/// Opens a private file that is there only to be locked, and makes it if need be.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
-pub fn open_private(path: &Path) -> io::Result<File> {
-    File::options().read(true).append(true).create(true).mode(FILE).open(path)
+    path.parent().map_or(Ok(()), sync_folder)
 }
 
 #[cfg(test)]
@@ -73,10 +68,11 @@ mod tests {
         for text in ["one", "two"] {
             replace_private(&file, text.as_bytes()).unwrap();
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
-            assert_eq!(mode(&file), FILE);
+            assert_eq!(mode(&file), PRIVATE);
         }
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        open_private(&folder.join("lock")).unwrap().lock().unwrap();
-        assert_eq!(mode(&folder.join("lock")), FILE);
+        let lock = crate::own_file::FileLock::at_once(&folder.join("lock")).unwrap();
+        assert!(lock.is_some());
+        assert_eq!(mode(&folder.join("lock")), PRIVATE);
     }
 }

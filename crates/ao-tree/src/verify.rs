@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use ao_contract::{HistoryLine, Record, Version};
 
-use crate::door::{Door, STAGING, UNDO};
+use crate::door::{Door, GENERATION, STAGING, UNDO, generation_bytes};
 use crate::error::{Error, Result};
 use crate::fs::Fs;
 use crate::path::shown;
@@ -47,8 +47,13 @@ impl<F: Fs> Door<F> {
             }
             Err(error) => return Err(error),
         }
-        found.left = self.snapshot(|_| true)?.left;
+        found.left = self.left_alone()?;
         Ok(found)
+    }
+
+    /// What the door does not hold and leaves as it is: links, twins, and what is no plain file.
+    pub fn left_alone(&self) -> Result<Vec<Left>> {
+        Ok(self.snapshot(|_| true)?.left)
     }
 
     /// No commit is cut off, and nothing of one lies about.
@@ -75,9 +80,14 @@ impl<F: Fs> Door<F> {
                 remedy: recover(),
             });
         }
-        if !self.generation()?.is_multiple_of(2) {
-            let path = format!("{}/generation", self.layout.state);
+        let path = format!("{}/{GENERATION}", self.layout.state);
+        let generation = self.generation()?;
+        let kept = self.read_state(&state, GENERATION)?;
+        if !generation.is_multiple_of(2) {
             found.damage.push(Damage { path, why: "the counter is odd".into(), remedy: recover() });
+        } else if kept.is_some_and(|bytes| bytes != generation_bytes(generation).as_bytes()) {
+            let remedy = "remove it; the next commit counts from there".into();
+            found.damage.push(Damage { path, why: "it is no counter".into(), remedy });
         }
         Ok(())
     }

@@ -1,10 +1,14 @@
 //! The two small writes that every room needs outside of a transaction.
 
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, OFlags, access};
+
+use crate::own_file::{PUBLIC, create_fresh, open_with, sync_folder};
 
 /// Replaces one file whole: whoever reads it sees the old bytes or the new ones, and so does
 /// whoever comes after a crash.
@@ -35,6 +39,8 @@ pub fn replace_settings(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
+const APPEND: OFlags = OFlags::APPEND.union(OFlags::CREATE);
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Durable {
     Yes,
@@ -61,7 +67,9 @@ fn replace_with(
         dir.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()))
     };
     let write = || {
-        let mut file = File::create(&fresh)?;
+        let mut file = create_fresh(&fresh, PUBLIC)?;
+        // Held until it has its name: whoever sweeps leaves it alone.
+        let _ = file.try_lock();
         file.write_all(bytes)?;
         prepare(&fresh)?;
         if durable == Durable::Yes && !ao_mutant::active("LOOP-13/file-is-not-synced") {
@@ -70,7 +78,7 @@ fn replace_with(
         std::fs::rename(&fresh, path)?;
         match durable {
             Durable::Yes if ao_mutant::active("LOOP-13/folder-is-not-synced") => Ok(()),
-            Durable::Yes => File::open(dir)?.sync_all(),
+            Durable::Yes => sync_folder(dir),
             Durable::No => Ok(()),
         }
     };
@@ -86,6 +94,38 @@ pub fn remove_cache(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Takes away what writers left in a folder who were killed in the middle of a file: `.NAME.PROCESS.new`, of this user,
+/// of a process that is gone. One that lives in another container holds the lock of its file.
+#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+pub fn sweep(folder: &Path) -> io::Result<()> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    let user = rustix::process::geteuid().as_raw();
+    for entry in entries {
+        let entry = entry?;
+        let is_left = is_of_the_dead(&entry.file_name()) && entry.metadata()?.uid() == user;
+        if !is_left || ao_mutant::active("RUN-30/leftovers-stay") {
+            continue;
+        }
+        let Ok(file) = open_with(&entry.path(), OFlags::RDONLY, 0) else { continue };
+        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn is_of_the_dead(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let process = name.strip_suffix(".new").and_then(|rest| rest.rsplit_once('.'));
+    name.starts_with('.')
+        && process.is_some_and(|(_, id)| {
+            id.parse::<u32>().is_ok() && !Path::new("/proc").join(id).exists()
+        })
 }
 
 /// Removes files, and folders that are empty by then, durably and in this order. One that is not
@@ -104,7 +144,7 @@ pub fn remove_all(dir: &Path, names: &[String]) -> io::Result<()> {
             Err((_, error)) => return Err(error),
         }
     }
-    File::open(dir)?.sync_all()
+    sync_folder(dir)
 }
 
 /// Removes a file, and the folder that it stood in if nothing else is there.
@@ -127,17 +167,16 @@ pub fn move_aside(from: &Path, to: &Path) -> io::Result<()> {
     }
     std::fs::rename(from, to)?;
     for dir in [from.parent(), to.parent()].into_iter().flatten() {
-        File::open(dir)?.sync_all()?;
+        sync_folder(dir)?;
     }
     Ok(())
 }
 
 /// Appends one line, durably. A last line that somebody left without its end is closed first, so
 /// that two records never run into one.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
 pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
     let is_new = !path.exists();
-    let mut file = File::options().read(true).append(true).create(true).open(path)?;
+    let mut file = open_with(path, OFlags::RDWR | APPEND, PUBLIC)?;
     let mut text = String::with_capacity(line.len() + 2);
     if !ends_with_newline(&mut file)? {
         text.push('\n');
@@ -148,18 +187,14 @@ pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_data()?;
     match path.parent() {
-        Some(dir) if is_new => File::open(dir)?.sync_all(),
+        Some(dir) if is_new => sync_folder(dir),
         _ => Ok(()),
     }
 }
 
-/// Takes away what a file has after so many bytes, durably: what a crash left of a line. A link is not followed.
-#[expect(clippy::disallowed_methods, reason = "this is the room that writes")]
+/// Takes away what a file has after so many bytes, durably: what a crash left of a line.
 pub fn cut_end(path: &Path, length: u64) -> io::Result<()> {
-    if !std::fs::symlink_metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-    }
-    let file = File::options().write(true).open(path)?;
+    let file = open_with(path, OFlags::WRONLY, 0)?;
     if file.metadata()?.len() < length {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the file is shorter than that"));
     }
@@ -182,7 +217,7 @@ pub fn append_note(path: &Path, line: &str, bytes_max: u64) -> io::Result<()> {
         }
         _ => {}
     }
-    let mut file = File::options().append(true).create(true).open(path)?;
+    let mut file = open_with(path, OFlags::WRONLY | APPEND, PUBLIC)?;
     file.write_all(format!("{}\n", line.trim_end_matches('\n')).as_bytes())
 }
 
@@ -239,9 +274,7 @@ pub fn make_folders(root: &Path, path: &str) -> io::Result<()> {
 /// Makes the name of a new folder durable: what is written into it later must not go with it.
 fn sync_name(folder: &Path) -> io::Result<()> {
     match folder.parent() {
-        Some(above) if !ao_mutant::active("LOOP-13/new-folder-is-not-synced") => {
-            File::open(above)?.sync_all()
-        }
+        Some(above) if !ao_mutant::active("LOOP-13/new-folder-is-not-synced") => sync_folder(above),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ao_tree::own_file;
 use zeroize::Zeroizing;
 
 use crate::redact::Redacted;
@@ -82,12 +83,7 @@ impl Shelf {
     }
 
     pub fn read(&self, kept: &Kept) -> io::Result<Zeroizing<Vec<u8>>> {
-        let path = self.folder.join(&kept.name);
-        let found = std::fs::symlink_metadata(&path)?;
-        if !found.is_file() || found.len() > FILE_BYTES_MAX {
-            return Err(io::Error::other("it is no message of this place"));
-        }
-        std::fs::read(path).map(Zeroizing::new)
+        own_file::read(&self.folder.join(&kept.name), FILE_BYTES_MAX).map(Zeroizing::new)
     }
 
     /// Exchanges a message for the same one, sealed anew.

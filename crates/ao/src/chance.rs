@@ -1,21 +1,21 @@
 //! Random bytes, from the kernel.
 
-use std::fs::File;
 use std::io::Read as _;
+use std::path::Path;
 
 use ao_contract::Exit;
 use ao_runner::wrap::{NONCE_BYTES, Nonce};
+use ao_tree::own_file;
 
 use crate::failure::Failure;
 
 pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(
-        |error| {
-            Failure::new(Exit::Preflight, format!("the kernel gives no random bytes: {error}"))
-                .hint("nothing was begun")
-        },
-    )?;
+    let source = own_file::open_named(Path::new("/dev/urandom"));
+    source.and_then(|mut file| file.read_exact(&mut bytes)).map_err(|error| {
+        Failure::new(Exit::Preflight, format!("the kernel gives no random bytes: {error}"))
+            .hint("nothing was begun")
+    })?;
     Ok(bytes)
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     printer::tell_panics();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return ExitCode::from(told(&error)),
+        Err(error) => return ExitCode::from(printer::delivered(told(&error))),
     };
     let printer = Printer::new(&cli.global);
     let is_late = matches!(&cli.command, Command::Vault(command) if command.opens_by_itself());
@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             printer.failure(&failure).code()
         }
     };
-    ExitCode::from(code)
+    ExitCode::from(printer::delivered(code))
 }
 
 /// Help and version are not errors, and repeat nothing that was typed; clap knows which is which.

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use ao_contract::Exit;
@@ -140,7 +141,11 @@ pub(crate) fn pass_on(stream: Stream, bytes: &Redacted<Vec<u8>>) -> io::Result<(
 /// What the reader of the command line has to say, and its colours.
 pub(crate) fn usage(error: &clap::Error) {
     let stream = if error.use_stderr() { Stream::Talk } else { Stream::Data };
-    let _ = put(stream, &error.render().ansi().to_string());
+    let text = error.render().ansi().to_string();
+    match stream {
+        Stream::Data => data(&text),
+        Stream::Talk => drop(put(stream, &text)),
+    }
 }
 
 /// Has a panic told as everything else is.
@@ -159,8 +164,23 @@ fn json_data(object: &Value) {
 }
 
 fn data(text: &str) {
-    // A closed pipe is the reader's way to say "enough".
-    let _ = put(Stream::Data, text);
+    if let Err(error) = put(Stream::Data, text)
+        // A closed pipe is the reader's way to say "enough".
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = UNWRITTEN.set(error.to_string());
+    }
+}
+
+/// Why an answer was not written, if that was so.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// The exit code of the process: whoever did not get the answer is not told that all is well.
+pub(crate) fn delivered(code: u8) -> u8 {
+    let Some(why) = UNWRITTEN.get().filter(|_| code == Exit::Done.code()) else { return code };
+    let failure = Failure::new(Exit::Failed, format!("the answer could not be written: {why}"))
+        .hint("what the command did is done; make room, then ask again");
+    Printer::plain().failure(&failure).code()
 }
 
 fn say(text: &str) {

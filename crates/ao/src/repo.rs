@@ -7,6 +7,7 @@ use ao_tree::{Disk, Door, Held, Holder, Layout, ReadLock, RunLock};
 
 use crate::cli::Global;
 use crate::clock::{self, Moment};
+use crate::commands::overnight::receipts;
 use crate::failure::Failure;
 
 pub(crate) const AGENTS: &str = ".agents";
@@ -91,6 +92,25 @@ impl Repo {
         Ok(RunLock::take(&self.state(), &holder)?)
     }
 
+    /// Has the report and the receipt of a night tell of its commit that was finished just now. Should it fail, the
+    /// next night does it.
+    pub(crate) fn amend(&self, door: &Door<Disk>, recovery: &ao_tree::Recovery, now: Moment) {
+        if recovery.finished.is_none() {
+            return;
+        }
+        let root = self.canonical();
+        let (custody, _) = receipts::custody(&root);
+        let places = ao_night::Amending {
+            root: &root,
+            state: &self.state(),
+            door,
+            custody: custody.as_ref(),
+            program: None,
+            now: now.rfc3339(),
+        };
+        let _ = ao_night::amend(&places);
+    }
+
     /// The door for a reader: no commit is published while the lock lives, and none is cut off.
     pub(crate) fn read(&self) -> Result<(Door<Disk>, ReadLock), Failure> {
         let door = self.door()?;
@@ -124,6 +144,7 @@ impl Writer {
             }
         })?;
         let recovery = door.recover()?;
+        repo.amend(&door, &recovery, now);
         Ok(Self { door, recovery, lock_left_by: lock.left_by.clone(), now, lock })
     }
 }

@@ -1,10 +1,10 @@
 //! Labelled sets: documents, queries and what is right for each.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use ao_tree::own_file;
 use serde_json::Value;
 
 use super::measures::Measures;
@@ -156,7 +156,8 @@ fn each_line(
     mut take: impl FnMut(&Value) -> Result<(), String>,
 ) -> Result<(), BadSet> {
     let bad = |line: usize, why: String| BadSet { file, line, why };
-    let opened = File::open(dir.join(file)).map_err(|error| bad(0, error.to_string()))?;
+    let opened =
+        own_file::open_named(&dir.join(file)).map_err(|error| bad(0, error.to_string()))?;
     let mut reader = BufReader::new(opened);
     let mut count = 0;
     for number in 1.. {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 
 const AGENTS: &str = ".agents";
 /// Repositories are looked for so deep beneath a folder that is none itself.
@@ -238,7 +238,5 @@ fn git_dir(repo: &Path) -> Option<PathBuf> {
 }
 
 fn small_text(path: &Path) -> Option<String> {
-    let found = fs::metadata(path).ok()?;
-    let is_small = found.is_file() && found.len() <= GIT_FILE_BYTES_MAX;
-    is_small.then(|| fs::read_to_string(path).ok()).flatten()
+    own_file::read_named_text(path, GIT_FILE_BYTES_MAX).ok()
 }

@@ -5,10 +5,11 @@
 //! last change that a second change cannot hide behind the same time. Everything else is read.
 //! A cache that is missing, cut, flipped, of another version or not writable costs time only.
 
-use std::fs::File as StdFile;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use ao_tree::own_file;
 
 use super::Index;
 use super::assemble::assemble;
@@ -264,12 +265,7 @@ pub(super) fn path_in(agents: &Path) -> PathBuf {
 
 /// A kept index, and when its file was written.
 pub(super) fn image_of(path: &Path) -> Result<(Image, i64), Broken> {
-    // Looked at before it is opened: a FIFO in its place would hold us.
-    let looked = std::fs::symlink_metadata(path).map_err(|_| Broken)?;
-    if !looked.is_file() {
-        return Err(Broken);
-    }
-    let file = StdFile::open(path).map_err(|_| Broken)?;
+    let file = own_file::open(path).map_err(|_| Broken)?;
     let found = file.metadata().map_err(|_| Broken)?;
     let written_ns = found.mtime().saturating_mul(SECOND_NS).saturating_add(found.mtime_nsec());
     Ok((Image::open(file)?, written_ns))

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ao_tree::Past as Known;
+use ao_tree::{Past as Known, own_file};
 
 use super::cache::{FOLDER, Keep};
 
@@ -52,13 +52,7 @@ impl Shelf {
     }
 
     fn read(&self, name: &str, key: &str) -> Option<Known> {
-        let path = self.known_path(name);
-        // Looked at before it is opened: a FIFO in its place would hold us.
-        let found = std::fs::symlink_metadata(&path).ok()?;
-        if !found.is_file() || found.len() > KNOWN_BYTES_MAX {
-            return None;
-        }
-        let bytes = std::fs::read(path).ok()?;
+        let bytes = own_file::read(&self.known_path(name), KNOWN_BYTES_MAX).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let (head, body) = (&bytes[..end], &bytes[end + 1..]);
         (head == heading(key, body).as_bytes()).then(|| serde_json::from_slice(body).ok())?

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ao_contract::Maker;
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 use serde::{Deserialize, Serialize};
 
 use super::FILES_MAX;
@@ -223,7 +223,5 @@ impl Stamp {
 
 /// A plain file that is small.
 fn small_text(path: &Path) -> Option<String> {
-    let found = fs::symlink_metadata(path).ok()?;
-    let is_small = found.is_file() && found.len() <= PROJECT_ROOT_BYTES_MAX;
-    is_small.then(|| fs::read_to_string(path).ok()).flatten()
+    own_file::read_text(path, PROJECT_ROOT_BYTES_MAX).ok()
 }

@@ -4,9 +4,9 @@
 //! from being taken twice. It holds what may be learned and nothing that seems to be a secret.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
+use ao_tree::own_file;
 use serde::{Deserialize, Serialize};
 
 use super::list::Stamp;
@@ -68,12 +68,7 @@ impl Memo {
     }
 
     fn kept(agents: &Path, root: &Path) -> Option<Self> {
-        let path = agents.join(MEMO);
-        let found = fs::symlink_metadata(&path).ok()?;
-        if !found.is_file() || found.len() > BYTES_MAX {
-            return None;
-        }
-        let bytes = fs::read(path).ok()?;
+        let bytes = own_file::read(&agents.join(MEMO), BYTES_MAX).ok()?;
         let end = memchr::memchr(b'\n', &bytes)?;
         let (digest, body) = (&bytes[..end], &bytes[end + 1..]);
         if blake3::hash(body).to_hex().as_bytes() != digest {

@@ -1,10 +1,11 @@
 //! One transcript: whose it is, and what is new in it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use ao_contract::Maker;
+use ao_tree::own_file;
 use serde_json::Value;
 
 use super::list::{Form, Listed, Stamp};
@@ -86,12 +87,7 @@ fn open(listed: &Listed, bytes_max: u64) -> Result<File, String> {
     }
     let path: &Path = &listed.path;
     let failed = |error: io::Error| format!("cannot be read: {error}");
-    // Looked at before it is opened: a FIFO in its place would hold us.
-    let before = fs::symlink_metadata(path).map_err(failed)?;
-    if !before.is_file() {
-        return Err("is no plain file any more".to_owned());
-    }
-    let file = File::open(path).map_err(failed)?;
+    let file = own_file::open(path).map_err(failed)?;
     let opened = Stamp::of(&file.metadata().map_err(failed)?);
     if opened.inode != listed.stamp.inode {
         return Err("was replaced while it was looked at".to_owned());

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{EntryKind, GuardManifest, ManifestEntry, SchemaVersion};
+use ao_tree::own_file;
 
 use super::look;
 
@@ -93,11 +94,7 @@ fn elsewhere(root: &Path) -> Vec<Elsewhere> {
 }
 
 fn pointed(file: &Path, word: &str, from: &Path) -> Option<PathBuf> {
-    let stat = std::fs::symlink_metadata(file).ok()?;
-    if !stat.is_file() || stat.len() > POINTER_BYTES_MAX {
-        return None;
-    }
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = own_file::read_text(file, POINTER_BYTES_MAX).ok()?;
     let folder = text.strip_prefix(word)?.trim();
     (!folder.is_empty()).then(|| from.join(folder))
 }

@@ -3,6 +3,7 @@
 //! The process that will be the program has its walls around it and tries what a hostile program
 //! would try first. Each attack is stopped by one wall and by no other, as far as that can be had:
 //! a wall that is missing lets at least one of them through, and then nothing is started.
+#![expect(clippy::disallowed_methods, reason = "attacks on files that were put there for them")]
 
 use std::fs;
 use std::io;
@@ -142,22 +143,18 @@ fn parent() -> i32 {
     rustix::process::getppid().map_or(1, |parent| parent.as_raw_nonzero().get())
 }
 
-#[expect(clippy::disallowed_methods, reason = "an attack on a file that was put there for it")]
 fn write(path: &Path) -> io::Result<()> {
     fs::write(path, "escaped")
 }
 
-#[expect(clippy::disallowed_methods, reason = "an attack on a file that was put there for it")]
 fn overwrite(path: &Path) -> io::Result<()> {
     fs::OpenOptions::new().write(true).open(path).map(drop)
 }
 
-#[expect(clippy::disallowed_methods, reason = "an attack on a file that was put there for it")]
 fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-#[expect(clippy::disallowed_methods, reason = "an attack on a file that was put there for it")]
 fn change_mode(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(CHANGED_MODE))
 }

@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use ao_tree::own_file;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
@@ -219,7 +220,7 @@ impl Builder {
     fn begin() -> io::Result<Self> {
         // What is mounted here must not appear outside.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-        Ok(Self { root: File::open("/")? })
+        Ok(Self { root: own_file::open_folder(Path::new("/"))? })
     }
 
     /// A handle on what is at a path, that no mount hides any more.

@@ -4,17 +4,18 @@
 //! the kernel ends every other process of the cell with it; and it ends when the holder does.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Component;
+use std::path::{Component, Path};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use ao_tree::own_file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open,
@@ -217,7 +218,7 @@ fn exec(policy: &Policy) -> io::Error {
 
 /// Lets go of the streams of the program.
 pub(super) fn mute() -> io::Result<()> {
-    let nowhere = File::open("/dev/null")?;
+    let nowhere = own_file::open_named(Path::new("/dev/null"))?;
     rustix::stdio::dup2_stdout(&nowhere)?;
     rustix::stdio::dup2_stderr(&nowhere)?;
     Ok(())

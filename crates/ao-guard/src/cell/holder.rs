@@ -11,9 +11,11 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use ao_tree::own_file;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, pidfd_send_signal,
@@ -60,7 +62,7 @@ fn hold() -> io::Result<()> {
     // The program must not find the socket where its input is.
     match receive_descriptors(&control)?.first() {
         Some(input) => rustix::stdio::dup2_stdin(input)?,
-        None => rustix::stdio::dup2_stdin(&fs::File::open("/dev/null")?)?,
+        None => rustix::stdio::dup2_stdin(&own_file::open_named(Path::new("/dev/null"))?)?,
     }
     let _ = rustix::process::setsid();
     let wanted = match policy.tier {

@@ -10,6 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ao_tree::own_file;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag,
     fsconfig_set_string, fsmount, fsopen,
@@ -105,7 +106,7 @@ pub(super) fn hiding(cover: &Cover, number_of: usize) -> io::Result<PathBuf> {
 fn resemble(at: &Path, folder: &CoveredFolder) -> io::Result<()> {
     fs::set_permissions(at, fs::Permissions::from_mode(folder.mode))?;
     let time = modified(folder.modified);
-    File::open(at)?.set_times(FileTimes::new().set_accessed(time).set_modified(time))
+    own_file::open_folder(at)?.set_times(FileTimes::new().set_accessed(time).set_modified(time))
 }
 
 fn modified((seconds, nanoseconds): (i64, i64)) -> SystemTime {

@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn descriptors_arrive_with_their_message() {
         let (here, there) = UnixStream::pair().unwrap();
-        let file = std::fs::File::open("/dev/null").unwrap();
+        let file = ao_tree::own_file::open_named(std::path::Path::new("/dev/null")).unwrap();
         send_descriptors(&here, &[file.as_fd()]).unwrap();
         let built = Said::Built { uncovered: vec![Spot::from("/a")] };
         send(&here, &built).unwrap();

@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use ao_tree::own_file;
+
 use super::order::Cell;
 use super::policy::{CANARY_DIR, CANARY_FILE};
 
@@ -24,6 +26,9 @@ const TEMPORARY: &str = "tmp";
 /// A folder with a longer path is moved up before it is looked into: a program can make a tree that is
 /// too deep for a path, and for one open file a level.
 const PATH_BYTES: usize = 512;
+
+/// What the file that is put there to be attacked says.
+const CANARY: &[u8] = b"outside\n";
 
 /// A private folder with a place for everything that a cell needs outside. Removed with the value,
 /// whatever a program did to the modes of what it left in it.
@@ -53,7 +58,7 @@ impl Scratch {
             own.create(scratch.root.join(folder))?;
         }
         // A merged tree has the mode of its upper folder at first.
-        fs::write(scratch.root.join(CANARY_DIR).join(CANARY_FILE), "outside\n")?;
+        fs::write(scratch.root.join(CANARY_DIR).join(CANARY_FILE), CANARY)?;
         Ok(scratch)
     }
 
@@ -99,7 +104,9 @@ impl Scratch {
     pub(super) fn is_untouched(&self) -> bool {
         let folder = self.root.join(CANARY_DIR);
         let names = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
-        names == 1 && fs::read(folder.join(CANARY_FILE)).is_ok_and(|bytes| bytes == b"outside\n")
+        names == 1
+            && own_file::read(&folder.join(CANARY_FILE), CANARY.len() as u64)
+                .is_ok_and(|bytes| bytes == CANARY)
     }
 }
 
@@ -116,7 +123,7 @@ fn sweep(within: &Path) {
         let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX)
             && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user);
         // One without a lock was made just now, or is none.
-        let lock = File::open(entry.path().join(LOCK)).ok().filter(|_| is_one);
+        let lock = own_file::open(&entry.path().join(LOCK)).ok().filter(|_| is_one);
         if let Some(lock) = lock
             && lock.try_lock().is_ok()
         {

@@ -1,8 +1,9 @@
 //! The programs that this process descends from, as the kernel tells them.
 
-use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
+use ao_tree::own_file;
 use rustix::process::{Pid, getpid};
 
 use crate::cell::HOLDER;
@@ -69,8 +70,8 @@ fn bare(path: &str) -> String {
 
 fn read(id: Pid, what: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let file = File::open(format!("/proc/{}/{what}", id.as_raw_nonzero()));
-    if let Ok(file) = file {
+    let file = format!("/proc/{}/{what}", id.as_raw_nonzero());
+    if let Ok(file) = own_file::open(Path::new(&file)) {
         let _ = file.take(NAMES_BYTES_MAX).read_to_end(&mut bytes);
     }
     bytes

@@ -13,6 +13,7 @@ mod self_start;
 use std::path::Path;
 
 use ao_contract::SacredScopes;
+use ao_tree::own_file;
 
 pub use dependency::{ManifestKind, changed_block};
 pub use glob::{BadGlob, Case, Globs};
@@ -253,28 +254,19 @@ impl Policy {
     pub fn read(&self, path: &ProjectPath) -> Result<Vec<u8>, Refusal> {
         let whole = self.project.root().join(path.as_str());
         let refuse = |why: String| Refusal::new(Rule::Doubt, path.as_str(), why);
-        let size = std::fs::symlink_metadata(&whole).map_err(|error| refuse(error.to_string()))?;
-        if !size.is_file() || size.len() > COMPARED_BYTES_MAX {
-            return Err(refuse("it is no file, or too large to be compared".into()));
-        }
-        std::fs::read(&whole).map_err(|error| refuse(error.to_string()))
+        own_file::read(&whole, COMPARED_BYTES_MAX).map_err(|error| refuse(error.to_string()))
     }
 }
 
 /// The globs that a project itself holds sacred, or why they cannot be read. No file: none.
 pub fn project_sacred(root: &Path) -> Result<Globs, String> {
     let file = root.join(SACRED_FILE);
-    let stat = match std::fs::symlink_metadata(&file) {
+    let text = match own_file::read_text(&file, SACRED_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Globs::parse([""; 0], Case::Folded).map_err(|bad| bad.to_string());
         }
-        Err(error) => return Err(error.to_string()),
-        Ok(stat) => stat,
+        text => text.map_err(|error| error.to_string())?,
     };
-    if !stat.is_file() || stat.len() > SACRED_BYTES_MAX {
-        return Err("it is no file, or too large".into());
-    }
-    let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
     let scopes: SacredScopes = serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
     Globs::parse(scopes.sacred, Case::Folded).map_err(|bad| bad.to_string())
 }

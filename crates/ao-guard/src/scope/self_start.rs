@@ -1,10 +1,9 @@
 //! Files that some program runs without being asked: a hook, a task, an instruction to an agent.
 
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use ao_tree::own_file;
 use serde::Serialize;
 
 use super::glob::{Case, Globs};
@@ -167,16 +166,8 @@ fn has_sign(path: &Path, signs: &[&str]) -> bool {
 }
 
 /// Of a plain file that is not too large, without waiting for anybody.
-#[expect(clippy::disallowed_methods, reason = "a file that others made is opened for reading")]
 fn text_of(path: &Path) -> Option<String> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = std::fs::File::options().read(true).custom_flags(flags).open(path).ok()?;
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > READ_BYTES_MAX {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(READ_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let bytes = own_file::read(path, READ_BYTES_MAX).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -8,13 +8,13 @@
 use std::fmt::Write as _;
 
 use ao_contract::{Compacting, CompactingEntry, Extra, SchemaVersion};
+use ao_tree::own_file;
 use ao_vault::{Ansi, Redacted, out, redactor};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Worker;
 use super::error::{Error, Result, io};
-use super::worker::read_plain;
 
 pub(super) const ENTRIES: &str = "logs/pending-log-entries";
 const COMPACTED: &str = "logs/compacted";
@@ -114,7 +114,7 @@ fn plan(worker: &Worker) -> Result<Plan> {
             told.left.push((name, "it is left for the next time".to_owned()));
             continue;
         }
-        match read_plain(&worker.path(ENTRIES).join(&name), ENTRY_BYTES_MAX) {
+        match own_file::read(&worker.path(ENTRIES).join(&name), ENTRY_BYTES_MAX) {
             Ok(bytes) => {
                 let hash = blake3::hash(&bytes).to_hex().to_string();
                 fold(&mut text, &name, &bytes);
@@ -158,7 +158,7 @@ fn named(entries: &[CompactingEntry]) -> String {
 }
 
 fn note(worker: &Worker) -> Result<Option<Compacting>> {
-    let bytes = match read_plain(&worker.path(NOTE), NOTE_BYTES_MAX) {
+    let bytes = match own_file::read(&worker.path(NOTE), NOTE_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes.map_err(io(format!("read {NOTE}")))?,
     };
@@ -179,13 +179,14 @@ fn note(worker: &Worker) -> Result<Option<Compacting>> {
 fn is_whole(worker: &Worker, note: &Compacting) -> bool {
     let path = worker.path(COMPACTED).join(&note.compacted);
     let max = (BYTES_MAX as u64).saturating_mul(2);
-    read_plain(&path, max).is_ok_and(|bytes| blake3::hash(&bytes).to_hex().as_str() == note.hash)
+    own_file::read(&path, max)
+        .is_ok_and(|bytes| blake3::hash(&bytes).to_hex().as_str() == note.hash)
 }
 
 /// Whether an entry is still what was folded. One that somebody wrote anew under its name is not.
 fn is_there(worker: &Worker, entry: &CompactingEntry) -> bool {
     let path = worker.path(ENTRIES).join(&entry.name);
-    read_plain(&path, ENTRY_BYTES_MAX)
+    own_file::read(&path, ENTRY_BYTES_MAX)
         .is_ok_and(|bytes| blake3::hash(&bytes).to_hex().as_str() == entry.hash)
 }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use ao_contract::{CuratorJob, check_id};
+use ao_tree::own_file;
 use ao_vault::{out, redactor};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Worker;
 use super::error::{Error, Result, io};
-use super::worker::read_plain;
 
 pub(super) const QUEUE: &str = "queue";
 pub(super) const PROCESSING: &str = "processing";
@@ -25,7 +25,7 @@ pub(super) fn read(
     folder: &str,
     name: &str,
 ) -> std::result::Result<CuratorJob, String> {
-    let bytes = read_plain(&worker.path(folder).join(name), JOB_BYTES_MAX)
+    let bytes = own_file::read(&worker.path(folder).join(name), JOB_BYTES_MAX)
         .map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     let job: CuratorJob = ao_contract::read(&value).map_err(|error| error.to_string())?;

@@ -5,6 +5,7 @@
 use std::io::ErrorKind;
 
 use ao_contract::{CuratorEvent, EventLine, EventStep, Extra, SchemaVersion};
+use ao_tree::own_file;
 use ao_vault::{Ansi, out, redactor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,6 @@ use serde_json::Value;
 
 use super::Worker;
 use super::error::{Error, Result, io};
-use super::worker::read_plain;
 
 const FOLDER: &str = "events";
 const PENDING: &str = "events/pending.jsonl";
@@ -135,7 +135,7 @@ pub(super) fn line(event: &CuratorEvent, step: EventStep, by: &str, at: &str) ->
 }
 
 fn lines(worker: &Worker, name: &str) -> Result<Vec<String>> {
-    let bytes = match read_plain(&worker.path(name), FILE_BYTES_MAX) {
+    let bytes = match own_file::read(&worker.path(name), FILE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         bytes => bytes.map_err(io(format!("read {name}")))?,
     };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ao_contract::{CuratorWorker, Extra};
+use ao_tree::own_file;
 use ao_vault::{out, redactor};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use serde_json::Value;
 use super::Worker;
 use super::error::{Error, Result, io};
 use super::queue::at;
-use super::worker::read_plain;
 
 const STATUS: &str = "logs/status.json";
 const STATUS_BYTES_MAX: u64 = 1024 * 1024;
@@ -44,7 +44,7 @@ pub enum Pulse {
 
 /// Looks at `logs/status.json`.
 pub fn pulse(worker: &Worker) -> Pulse {
-    let bytes = match read_plain(&worker.path(STATUS), STATUS_BYTES_MAX) {
+    let bytes = match own_file::read(&worker.path(STATUS), STATUS_BYTES_MAX) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Pulse::None,
         Err(error) => return Pulse::Unreadable(error.to_string()),
         Ok(bytes) => bytes,
@@ -81,7 +81,8 @@ fn is_alive(status: &CuratorWorker) -> bool {
     let start = status.process_start.filter(|_| !ao_mutant::active("CUR-03/stale-worker-lives"));
     let Some(start) = start else { return true };
     // The second field is a name in parentheses that may hold anything.
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let bytes = own_file::read(Path::new(&path), STATUS_BYTES_MAX).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let now = text.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
     now.and_then(|now| now.parse::<u64>().ok()).is_none_or(|now| now == start)
 }
@@ -95,7 +96,7 @@ pub(super) enum Doing<'a> {
 
 /// Says so. What another worker wrote beside it is kept.
 pub(super) fn tell(worker: &Worker, own: Process, doing: Doing<'_>, now: Timestamp) -> Result<()> {
-    let before = read_plain(&worker.path(STATUS), STATUS_BYTES_MAX).ok();
+    let before = own_file::read(&worker.path(STATUS), STATUS_BYTES_MAX).ok();
     let before: Option<CuratorWorker> = before
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .and_then(|value: Value| ao_contract::read(&value).ok());

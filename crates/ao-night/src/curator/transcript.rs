@@ -1,11 +1,11 @@
 //! A part of a session of Claude Code: who said what, and nothing else of it.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use ao_contract::JobSource;
+use ao_tree::own_file;
 use ao_vault::{Ansi, redactor};
 use serde_json::Value;
 
@@ -96,11 +96,10 @@ fn lines(source: &JobSource) -> Result<Vec<u8>, String> {
     }
     let path = Path::new(&source.path);
     let tell = |error: std::io::Error| format!("{}: {error}", ao_tree::shown(&source.path));
-    let found = fs::symlink_metadata(path).map_err(tell)?;
-    if !found.is_file() || !path.is_absolute() {
-        return Err(format!("{}: it is not a plain file", ao_tree::shown(&source.path)));
+    if !path.is_absolute() {
+        return Err(format!("{}: it is not an absolute path", ao_tree::shown(&source.path)));
     }
-    let mut file = File::open(path).map_err(tell)?;
+    let mut file = own_file::open(path).map_err(tell)?;
     let mut at = start.saturating_sub(1);
     file.seek(SeekFrom::Start(at)).map_err(tell)?;
     let mut reader = BufReader::new(file);
@@ -130,6 +129,8 @@ fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<u64> {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make their own files")]
 mod tests {
+    use std::fs;
+
     use ao_contract::Extra;
 
     use super::*;

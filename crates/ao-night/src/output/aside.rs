@@ -5,6 +5,7 @@
 use std::io;
 use std::path::Path;
 
+use ao_tree::own_file;
 use serde_json::Value;
 
 use super::{ARTIFACTS, LOG, Output, SUMMARY_JSON, SUMMARY_MARKDOWN};
@@ -17,6 +18,9 @@ use crate::verdict::Verdicts;
 const UNREADABLE: &str = "unreadable";
 /// Beneath the folder of the run.
 const BEFORE_RESUME: &str = "before-resume";
+
+/// No artifact of a run is larger.
+const ARTIFACT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 impl Output {
     /// The folder for what a run left that is now gone on with: nothing that lies here is in it yet.
@@ -111,7 +115,7 @@ impl Output {
 
     /// Gives a file its new place as well. A packet names its own file.
     fn copy(&self, file: &str, folder: &str) -> io::Result<()> {
-        let bytes = std::fs::read(self.path(file))?;
+        let bytes = own_file::read(&self.path(file), ARTIFACT_BYTES_MAX)?;
         let name = format!("{folder}/{file}");
         let is_packet = file.strip_prefix(PACKETS_DIR).is_some_and(|rest| rest.starts_with('/'));
         match serde_json::from_slice::<Value>(&bytes) {

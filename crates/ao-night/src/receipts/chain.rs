@@ -1,9 +1,11 @@
 //! The file of receipts: its lines as they are, and one more.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use ao_contract::{Receipt, ReceiptHead};
+use ao_tree::own_file;
 use ao_vault::{Ansi, out, redactor};
 use serde_json::Value;
 
@@ -50,21 +52,9 @@ pub struct Lines {
     pub unended: Option<Vec<u8>>,
 }
 
-/// The bytes of the file; `None` if there is none. What is not a plain file is not opened.
+/// The bytes of the file; `None` if there is none.
 pub fn read(state: &Path) -> io::Result<Option<Vec<u8>>> {
-    let path = state.join(FILE);
-    match std::fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-        Ok(found) if !found.is_file() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"))
-        }
-        Ok(found) if found.len() > BYTES_MAX => {
-            let why = format!("it has {} bytes, and receipts of nights take less", found.len());
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, why))
-        }
-        Ok(_) => std::fs::read(path).map(Some),
-    }
+    own_file::read_if_any(&state.join(FILE), BYTES_MAX)
 }
 
 /// Reads the lines one by one; whoever has no key cannot check a seal.
@@ -166,6 +156,41 @@ pub(super) fn base(lines: &Lines, head: Option<&ReceiptHead>, custody: Option<&C
     base
 }
 
+/// The receipts of runs whose commit was decided and not finished, and that no later receipt puts right.
+pub(crate) fn unfinished(state: &Path, custody: Option<&Custody>) -> io::Result<Vec<Receipt>> {
+    let all = lines(&read(state)?.unwrap_or_default(), custody);
+    let own = if custody.is_some() { Sealed::Right } else { Sealed::Missing };
+    let own = all.lines.into_iter().filter(|line| line.sealed == own);
+    let own: Vec<Receipt> = own.filter_map(|line| line.receipt.ok()).collect();
+    let amended: Vec<u64> = own.iter().filter_map(|receipt| receipt.amends).collect();
+    let is_due =
+        |receipt: &Receipt| receipt.unfinished.is_some() && !amended.contains(&receipt.number);
+    Ok(own.into_iter().filter(is_due).collect())
+}
+
+/// The lines without a seal that no receipt takes note of: where each stands, its hash, and what it says.
+pub(crate) fn unsealed(
+    state: &Path,
+    custody: Option<&Custody>,
+) -> io::Result<Vec<(usize, String, Receipt)>> {
+    if custody.is_none() {
+        return Ok(Vec::new());
+    }
+    let all = lines(&read(state)?.unwrap_or_default(), custody);
+    let noted = noted(&all);
+    let is_new = |line: &&Line| line.sealed == Sealed::Missing && !noted.contains(&line.hash);
+    let new = all.lines.iter().filter(is_new);
+    Ok(new
+        .filter_map(|line| Some((line.at, line.hash.clone(), line.receipt.clone().ok()?)))
+        .collect())
+}
+
+/// The hashes of the lines without a seal that a receipt of this key takes note of.
+pub(super) fn noted(all: &Lines) -> BTreeSet<String> {
+    let sealed = all.lines.iter().filter(|line| line.sealed == Sealed::Right);
+    sealed.filter_map(|line| line.receipt.as_ref().ok()?.unsealed.clone()).collect()
+}
+
 /// Appends one receipt, durably, and moves the head on. Whoever calls holds the lock of a run.
 pub(crate) fn append(
     state: &Path,
@@ -185,6 +210,7 @@ pub(crate) fn append(
     receipt.number = base.count.saturating_add(1);
     receipt.previous = base.last;
     receipt.key = custody.map(Custody::id);
+    receipt.files = head.as_ref().and_then(|head| head.files.clone());
     let line = sealed(&receipt, custody)?;
     out::append_line(&path, &redactor().text(&line, Ansi::Keep))?;
     crate::iteration::fault("receipt-head").map_err(io::Error::other)?;

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{Extra, ReceiptHead, ReceiptOpen, SchemaVersion};
+use ao_tree::own_file::{self, FileLock, Sharing};
 
 pub const KEY_BYTES: usize = 32;
 const KEY: &str = "key";
@@ -60,8 +61,8 @@ impl Custody {
         ao_tree::make_private_folder(folder)?;
         is_private(folder)?;
         // Nights of two repositories may come here at once.
-        let lock = ao_tree::open_private(&folder.join(LOCK))?;
-        lock.lock()?;
+        let lock = FileLock::wait(&folder.join(LOCK), Sharing::Alone)?;
+        let _lock = lock.ok_or_else(|| io::Error::other("another run holds its lock"))?;
         if let Some(custody) = Self::look(folder, root)? {
             return Ok(custody);
         }
@@ -88,10 +89,9 @@ impl Custody {
             let why = "the key of the receipts is open to others, or no file";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
-        let bytes =
-            if found.len() > HEX_BYTES as u64 + 1 { Vec::new() } else { std::fs::read(path)? };
-        let key = unhex(bytes.trim_ascii_end());
         let bad = || io::Error::new(io::ErrorKind::InvalidData, "the key of the receipts is none");
+        let bytes = own_file::read(&path, HEX_BYTES as u64 + 1).map_err(|_| bad())?;
+        let key = unhex(bytes.trim_ascii_end());
         Ok(Some(Self::with(folder, root, key.ok_or_else(bad)?)))
     }
 
@@ -176,6 +176,16 @@ impl Custody {
         self.set_head(&head)
     }
 
+    /// Which list of files of nights is the one that was written, and which one is about to be.
+    pub(super) fn set_files(&self, files: Option<&str>, next: Option<&str>) -> io::Result<()> {
+        let mut head = self.head()?.unwrap_or_else(|| self.empty());
+        if let Some(files) = files {
+            head.files = Some(files.to_owned());
+        }
+        head.files_next = next.map(str::to_owned);
+        self.set_head(&head)
+    }
+
     /// Of a run that came to its end and has no receipt: why, as far as that can be written down.
     pub(crate) fn ended(&self, run_id: &str, cause: &str) -> io::Result<()> {
         let Some(mut head) = self.head()? else { return Ok(()) };
@@ -198,6 +208,8 @@ impl Custody {
             repo_root: self.root.clone(),
             count: 0,
             last: None,
+            files: None,
+            files_next: None,
             since: 1,
             open: Vec::new(),
             extra: Extra::new(),
@@ -206,16 +218,8 @@ impl Custody {
 }
 
 fn read_head(path: &Path) -> io::Result<Option<ReceiptHead>> {
-    match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-        Ok(found) if !found.is_file() || found.len() > HEAD_BYTES_MAX => {
-            let why = "the head of the receipts is no plain file, or too large";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-        }
-        Ok(_) => {}
-    }
-    let value: serde_json::Value = serde_json::from_slice(&std::fs::read(path)?)?;
+    let Some(bytes) = own_file::read_if_any(path, HEAD_BYTES_MAX)? else { return Ok(None) };
+    let value: serde_json::Value = serde_json::from_slice(&bytes)?;
     ao_contract::read(&value).map(Some).map_err(io::Error::other)
 }
 

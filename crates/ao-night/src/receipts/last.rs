@@ -120,6 +120,10 @@ pub fn last(state: &Path, custody: Option<&Custody>, around: &Around) -> Last {
         return doubt(why.into());
     }
     let newest = newest.map(|(_, receipt)| receipt);
+    if let Some(unsealed) = newest.filter(|receipt| receipt.unsealed.is_some()) {
+        let why = "has no seal: there was no key when it was written, or it was made by hand";
+        return doubt(format!("the receipt of run {} {why}", unsealed.run_id));
+    }
     if let Some(ahead) = newest.filter(|receipt| is_ahead(&receipt.finished, around)) {
         let why = "is later than now: a clock was or is wrong";
         return doubt(format!("the last one ended {}, which {why}", ahead.finished));

@@ -7,17 +7,24 @@
 
 mod chain;
 mod custody;
+mod files;
 mod last;
 mod mend;
+mod moved;
 mod told;
 mod verify;
 
-pub(crate) use chain::append;
 pub use chain::{FILE, Line, Lines, Sealed, lines, read};
+pub(crate) use chain::{append, unfinished, unsealed};
 pub use custody::{Custody, KEY_BYTES};
+pub(crate) use files::FileList;
+pub use files::relist;
 pub use last::{Around, Last, Outcome, last};
 pub(crate) use mend::mend;
-pub(crate) use told::{began_with, of_cut_off, of_lost, of_summary, with_cause};
+pub(crate) use told::{
+    began_with, commits, of_cut_off, of_lost, of_summary, of_unsealed, with_cause,
+};
+pub(crate) use verify::is_as_written;
 pub use verify::{Finding, Verified, What, verify};
 
 /// Where the file is, beneath the repository.

@@ -55,7 +55,11 @@ pub(crate) fn of_summary(
         cause,
         output_dir: summary.output_dir.clone(),
         summary: bytes.map(super::hash),
+        files: None,
         written_by: ReceiptWriter::Run,
+        unfinished: None,
+        amends: None,
+        unsealed: None,
         previous: None,
         key: None,
         extra: Extra::new(),
@@ -107,7 +111,45 @@ pub(crate) fn of_lost(open: &ReceiptOpen, history: &[HistoryLine]) -> Receipt {
         cause: Some("it was cut off, and its summary is not there".into()),
         output_dir: open.output_dir.clone(),
         summary: None,
+        files: None,
         written_by: ReceiptWriter::NextStart,
+        unfinished: None,
+        amends: None,
+        unsealed: None,
+        previous: None,
+        key: None,
+        extra: Extra::new(),
+        seal: None,
+    }
+}
+
+/// Takes note of a receipt without a seal: that it is there, and which commits of the history it names. What it says
+/// of the run is not repeated.
+pub(crate) fn of_unsealed(unsealed: &Receipt, line: String, history: &[HistoryLine]) -> Receipt {
+    let commits = commits(&unsealed.run_id, history);
+    let kept = commits.len() as u64;
+    Receipt {
+        schema_version: SchemaVersion,
+        number: 0,
+        run_id: unsealed.run_id.clone(),
+        began: unsealed.began.clone(),
+        finished: unsealed.finished.clone(),
+        took_ms: None,
+        program: None,
+        inputs: ReceiptInputs::default(),
+        work: ReceiptWork { kept, commits, ..ReceiptWork::default() },
+        status: unsealed.status,
+        exit: None,
+        degraded: Vec::new(),
+        ended_by: None,
+        cause: Some("its receipt has no seal: nobody vouches for what it said".into()),
+        output_dir: unsealed.output_dir.clone(),
+        summary: None,
+        files: None,
+        written_by: ReceiptWriter::NextStart,
+        unfinished: None,
+        amends: None,
+        unsealed: Some(line),
         previous: None,
         key: None,
         extra: Extra::new(),
@@ -203,7 +245,7 @@ pub(super) fn run_of(id: &str) -> Option<&str> {
     rest.strip_suffix("-iter").or_else(|| rest.strip_suffix("-packets"))
 }
 
-fn commits(run_id: &str, history: &[HistoryLine]) -> Vec<ReceiptCommit> {
+pub(crate) fn commits(run_id: &str, history: &[HistoryLine]) -> Vec<ReceiptCommit> {
     let is_its_own = |line: &&HistoryLine| run_of(&line.id) == Some(run_id);
     let told = |line: &HistoryLine| ReceiptCommit {
         id: line.id.clone(),

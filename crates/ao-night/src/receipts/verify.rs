@@ -10,10 +10,11 @@ use super::STATE;
 use super::chain::{FILE, lines, read};
 use super::custody::Custody;
 use chain::{Chain, Told, Written};
-pub(super) use summary::is_as_written;
+pub(crate) use summary::is_as_written;
 
 mod chain;
 mod commits;
+mod files;
 mod summary;
 
 /// What is wrong.
@@ -34,6 +35,11 @@ pub enum What {
     CommitUntold,
     /// A commit that is not there any more, or is another one.
     CommitChanged,
+    /// A file that a night wrote.
+    FileChanged,
+    FileRemoved,
+    /// What is kept to undo a commit.
+    SnapshotDamaged,
 }
 
 /// One thing that is wrong, and where.
@@ -90,9 +96,11 @@ pub fn verify(
     let open: BTreeSet<&str> = open.map(|open| open.run_id.as_str()).collect();
     // The newest of this place: the report of another one is not here.
     let age = |told: &Told<'_>| (told.written == Written::Here, told.receipt.number);
-    if let Some(newest) = chain.told().into_iter().max_by_key(age) {
+    let newest = chain.told().into_iter().max_by_key(age);
+    if let Some(newest) = newest {
         summary::check(root, newest, &open, &mut found);
     }
+    files::check(root, chain.head(), newest, &mut found);
     match history {
         Ok(history) => commits::check(&chain.told(), &history, &open, &mut found),
         Err(why) => found.find(None, What::Unreadable, format!("history.jsonl: {why}")),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use ao_contract::{NightCouncil, NightEvent, NightRecord};
 use ao_runner::cassette::{Cassette, CassetteError};
+use ao_tree::own_file;
 
 use crate::clock::Clock;
 use crate::council::{Council, Desk};
@@ -116,7 +117,7 @@ impl Kept {
         let Some(told) = &night.corpus else {
             return Err(Refused::CorpusGone(id.to_owned()));
         };
-        let packed = match plain(&path, CORPUS_BYTES_MAX) {
+        let packed = match own_file::read_if_any(&path, CORPUS_BYTES_MAX) {
             Ok(Some(packed)) => packed,
             Ok(None) => return Err(Refused::CorpusGone(id.to_owned())),
             Err(source) => return Err(Refused::Io { what: name, source }),
@@ -207,7 +208,7 @@ fn read_night(state: &Path, id: &str) -> Result<NightRecord, Refused> {
     let path = keep::night_path(state, id);
     let name = ao_tree::shown(&path.to_string_lossy());
     let damaged = |why: String| Refused::Damaged { what: name.clone(), why };
-    let bytes = match plain(&path, NIGHT_BYTES_MAX) {
+    let bytes = match own_file::read_if_any(&path, NIGHT_BYTES_MAX) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Err(Refused::NotKept(id.to_owned())),
         Err(source) => return Err(Refused::Io { what: name, source }),
@@ -239,16 +240,4 @@ fn leading_out(night: &NightRecord) -> Option<&str> {
 /// The hash of a summary's file, as the record of a night has it.
 pub fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
-}
-
-/// The bytes of a plain file; `None` if there is nothing.
-fn plain(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-        Ok(found) if !found.is_file() || found.len() > bytes_max => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file, or too large"))
-        }
-        Ok(_) => std::fs::read(path).map(Some),
-    }
 }

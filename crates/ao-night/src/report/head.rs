@@ -92,12 +92,21 @@ fn alerts(facts: &Facts<'_>) -> Vec<Line> {
     for recovered in facts.texts("/recovered") {
         alerts.push(vec![strong("Recovered:"), words(" "), text(recovered)]);
     }
+    alerts.extend(left_alone(facts));
     let never: Vec<String> =
         facts.steps(StepStatus::Pending).map(|step| say::safe(&step.name.to_string())).collect();
     if !never.is_empty() && !facts.is_running() {
         alerts.push(vec![strong("Never ran:"), words(&format!(" {}.", never.join(", ")))]);
     }
     alerts
+}
+
+/// What no night changes, such as two names of one file.
+fn left_alone(facts: &Facts<'_>) -> Vec<Line> {
+    let all = facts.texts("/left_alone");
+    let (kept, left) = first(&all, WARNINGS_MAX);
+    let told = |one: &&str| vec![strong("Left alone:"), words(" "), text(one), words(".")];
+    kept.iter().map(told).chain(more(left, "files left alone")).collect()
 }
 
 /// What the configuration says without effect: the night was not what its author meant it to be.

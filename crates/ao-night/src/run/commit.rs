@@ -4,19 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ao_contract::{IterationStatus, RunStage};
+use ao_contract::{HistoryLine, IterationStatus, RunStage};
 use ao_corpus::fitness::regressions;
 use ao_corpus::{Corpus, SEARCHED, Tree};
 use ao_tree::{Error, Outcome, Request, Stop};
 
 use super::admit::{CommitJudge, JudgeEnd};
 use super::background::{Halt, in_background};
+use super::records::commit_of;
 use super::rounds::{Begun, Next, TROUBLES_MAX, halted};
 use super::{LoopEnd, Run, Stopped};
 use crate::iteration::{Ending, Proposal, fault, id_of, measure_live};
 use crate::judge::Doubt;
 use crate::settings::Gate;
 
+/// In the summary of a failed run: a commit of it was decided, and is in the tree once it is finished.
+const COMMITTED: &str = "committed";
 /// Displaced files are left this long to whoever still has them open.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -76,8 +79,14 @@ impl Run<'_> {
                 } else {
                     IterationStatus::Failed
                 };
-                let failed = Ending::new(status).because(error.to_string());
-                self.put(begun, Some(&proposal), None, failed)?;
+                let mut failed = Ending::new(status).because(error.to_string());
+                let decided = self.unfinished(&error);
+                failed.committed = decided.is_some().then_some(true);
+                let mut iteration = self.record(begun, Some(&proposal), None, failed);
+                if let Some(line) = &decided {
+                    iteration.extra.insert("commit".into(), commit_of(line));
+                }
+                self.keep_record(begun, iteration)?;
                 return Err(Stopped::Failed(format!("COMMIT failed: {error}")));
             }
         };
@@ -131,6 +140,19 @@ impl Run<'_> {
         }
         // What others keep from being made would be tried for ever.
         Ok(if is_made { Next::Again } else { self.trouble(troubles) })
+    }
+
+    /// The commit that was decided, if that is what an error says: the next start finishes it, and the report counts
+    /// it already.
+    pub(super) fn unfinished(&mut self, error: &Error) -> Option<HistoryLine> {
+        let Error::Unfinished { id, .. } = error else { return None };
+        if ao_mutant::active("LOOP-29/decided-is-not-told") {
+            return None;
+        }
+        self.unfinished = Some(id.clone());
+        self.summary.extra.insert(COMMITTED.into(), true.into());
+        let lines = self.work.door.decided_history().unwrap_or_default();
+        lines.into_iter().find(|line| line.id == *id)
     }
 
     /// Others changed files after the commit was decided, so that what is in the tree was never measured: it is

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ao_contract::{Iteration, RunNow, RunStatus, Summary, WarnOnlyBudget};
-use ao_tree::{Disk, Door};
+use ao_tree::{Disk, Door, own_file};
 use serde_json::Value;
 
 use super::left::complete;
@@ -57,6 +57,9 @@ pub(super) fn see_to(
         earlier.report(&elsewhere, summary, places, clock)?;
     }
     let there = output.summary();
+    if mode == Mode::Real {
+        sweep(places, there.as_ref());
+    }
     if let Some(resume) = resume {
         let summary = resumed(output, there, resume)?;
         let fail = StartError::io("read the iterations of the run");
@@ -79,7 +82,7 @@ pub(super) fn see_to(
         if !ao_mutant::active("LOOP-18/resumed-counts-anew") {
             earlier.stored_bytes = records.stored_bytes;
         }
-        earlier.receipt(places, Some(&summary.run_id));
+        earlier.receipt(places, Some(&summary.run_id), clock);
         earlier.resumed = Some(summary);
         return Ok(earlier);
     }
@@ -90,7 +93,7 @@ pub(super) fn see_to(
         earlier.report(output, summary, places, clock)?;
     }
     // Before it is told with the paths of another place.
-    earlier.receipt(places, None);
+    earlier.receipt(places, None, clock);
     let fail = StartError::io("move the report of the run before");
     let moved = output.clear().map_err(fail)?;
     if let (Some(folder), Mode::Real) = (moved, mode) {
@@ -118,14 +121,25 @@ impl Earlier {
     }
 }
 
+/// What a run left that was killed in the middle of a file. Should it fail, it is in nobody's way.
+fn sweep(places: &Places<'_>, before: Option<&Summary>) {
+    let mut folders = vec![places.output.dir.clone()];
+    if let Some(before) = before {
+        folders.extend(places.output.artifacts(&before.run_id));
+        folders.push(places.output.iterations(&before.run_id));
+    }
+    let agents = places.root.join(".agents");
+    folders.extend(["ao", "ao/index"].map(|name| agents.join(name)));
+    folders.extend(["", "docs", "cassettes"].map(|name| places.state.join(name)));
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        let _ = ao_tree::sweep(folder);
+    }
+}
+
 /// The unfinished run of another folder: the word of progress that it left says where.
 fn left_elsewhere(places: &Places<'_>) -> Option<(Output, Summary)> {
-    let path = places.state.join(STATUS);
-    let found = std::fs::symlink_metadata(&path).ok()?;
-    if !found.is_file() || found.len() > STATUS_BYTES_MAX {
-        return None;
-    }
-    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let bytes = own_file::read(&places.state.join(STATUS), STATUS_BYTES_MAX).ok()?;
+    let value: Value = serde_json::from_slice(&bytes).ok()?;
     let left: RunNow = ao_contract::read(&value).ok()?;
     let output = Output::of_ended(left.output_dir.into());
     let summary = output.summary().filter(|summary| {

@@ -73,9 +73,10 @@ impl Run<'_> {
             self.summary.failure_reason = Some(format!("the report could not be written: {error}"));
             exit = Exit::Failed;
         }
-        let unreceipted = self.write_receipt(exit, is_told);
         self.remember();
         self.log(&format!("run {} ended", self.summary.run_id));
+        self.list_files();
+        let unreceipted = self.write_receipt(exit, is_told);
         self.teller.end();
         let differences = self.work.outside.differences();
         Ended { summary: self.summary, exit, diff: self.diff, differences, unreceipted }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ao_contract::{Extra, MetricsHealth, MorningPacket, NightBeads, StepName, StepStatus};
 use ao_corpus::Tree;
-use ao_tree::{Edit, Request, Stop};
+use ao_tree::{Edit, Request, Stop, own_file};
 use serde_json::Value;
 
 use super::background::{Halt, in_background};
@@ -88,7 +88,7 @@ impl Run<'_> {
         let before = before.unwrap_or_else(|| queued(&gathered.packets));
         self.write_packets(&gathered);
         self.bead_step(&mut gathered)?;
-        self.sync_queue(&gathered);
+        self.sync_queue(&gathered)?;
         let mut yields = yields(&before, &gathered.packets);
         let first = gathered.packets.first().map_or("", |packet| packet.title.as_str());
         asked.count(first, &mut yields);
@@ -180,17 +180,21 @@ impl Run<'_> {
     }
 
     /// Packets reach the work queue as one more commit through the door.
-    fn sync_queue(&mut self, gathered: &Gathered) {
+    fn sync_queue(&mut self, gathered: &Gathered) -> Result<(), Stopped> {
         if self.is_dry() {
-            return;
+            return Ok(());
         }
         let at = self.work.outside.reading("work queue").rfc3339();
         let edit = self.queue_edit(&gathered.packets, &at);
         let done = edit.and_then(|edit| edit.map_or(Ok(()), |edit| self.commit_queue(at, edit)));
         if let Err(why) = done {
             self.log(&format!("the work queue: {why}"));
+            if self.unfinished.is_some() {
+                return Err(Stopped::Failed(format!("the work queue: {why}")));
+            }
             self.degraded.push(format!("work queue: {why}"));
         }
+        Ok(())
     }
 
     /// What the work queue is to become, made from the queue as it is when the door looks at it: others add lines
@@ -246,7 +250,10 @@ impl Run<'_> {
         let apply = move || work.door.apply(request);
         match in_background(apply, &limits, Some(&stop), &mut tick) {
             Ok(Ok(done)) => done.held_back().into_values().next().map_or(Ok(()), Err),
-            Ok(Err(error)) => Err(error.to_string()),
+            Ok(Err(error)) => {
+                self.unfinished(&error);
+                Err(error.to_string())
+            }
             Err(Halt::Panic(why)) => Err(format!("panicked: {why}")),
             Err(Halt::Time | Halt::Signal(_)) => Err("the time ended".into()),
         }
@@ -266,8 +273,5 @@ fn told(done: &beads::BeadSync, packets: &[MorningPacket]) -> NightBeads {
 }
 
 fn read_queue(agents: &std::path::Path) -> Option<Vec<u8>> {
-    let path = agents.join(NEXT_WORK);
-    let found = std::fs::symlink_metadata(&path).ok()?;
-    let is_fit = found.is_file() && found.len() <= NEXT_WORK_BYTES_MAX;
-    if is_fit { std::fs::read(path).ok() } else { None }
+    own_file::read(&agents.join(NEXT_WORK), NEXT_WORK_BYTES_MAX).ok()
 }

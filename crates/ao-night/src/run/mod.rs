@@ -1,6 +1,7 @@
 //! One run: the loop, then the steps, then the report. However it ends, the report says so.
 
 mod admit;
+mod amend;
 mod background;
 mod commit;
 mod council;
@@ -32,7 +33,7 @@ use ao_contract::{
     CloseLoop, Defrag, Exit, Extra, Iteration, MorningPacket, NightAwake, ReceiptInputs, RunStage,
     Settled, Step, StepName, Summary, WarnOnlyBudget,
 };
-use ao_tree::{Disk, Door};
+use ao_tree::{Disk, Door, own_file};
 
 use crate::awake::{Awake, Wish};
 use crate::clock::Clock;
@@ -49,6 +50,7 @@ use crate::settled::{Key, Looked};
 pub use left::complete_cut_off;
 pub(crate) use plan::step_names;
 
+pub use amend::{Amending, amend};
 use background::{Halt, Limits, in_background, message};
 use earlier::Places;
 use remember::Keeping;
@@ -88,6 +90,8 @@ pub struct Order<'a> {
     pub resume: Option<Resume>,
     /// What was recovered before this run, a line each.
     pub recovered: Vec<String>,
+    /// What the door leaves alone, a line each: no night changes it.
+    pub left_alone: Vec<String>,
     /// Which program this is: another one may find something else. `None` if that is not known.
     pub program: Option<String>,
     /// Whether it is kept, so that it can be run again, or is a night that is run again.
@@ -203,12 +207,14 @@ struct Run<'a> {
     soft_exit: Exit,
     /// What it began with, before it read anything.
     inputs: ReceiptInputs,
+    /// The commit that was decided and could not be finished.
+    unfinished: Option<String>,
 }
 
 /// Runs one night. An error means that it was not begun.
 pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let Order { mut settings, door, root, repo, clock, host, signal, watch, resume, .. } = order;
-    let Order { recovered, program, council, memory, receipts, soft_exit, .. } = order;
+    let Order { recovered, left_alone, program, council, memory, receipts, soft_exit, .. } = order;
     let receipts = if settings.mode == Mode::Real { receipts } else { Receipts::Off };
     let agents = memory.agents().map_or_else(|| root.join(".agents"), ToOwned::to_owned);
     let outside = Arc::new(memory.outside(clock));
@@ -255,7 +261,11 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     if !ao_mutant::active("RUN-45/awake-is-told-at-the-end") {
         awake.put(&mut summary.runtime);
     }
+    if !left_alone.is_empty() {
+        summary.extra.insert("left_alone".into(), left_alone.clone().into());
+    }
     let mut keeping = Keeping::new(&memory, &budget, &recovered);
+    keeping.left_alone = left_alone;
     if earlier.resumed.is_some() {
         keeping.refuse("it was cut off, and another process went on with it");
     }
@@ -306,6 +316,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
         receipts,
         soft_exit,
         inputs,
+        unfinished: None,
     };
     run.begin()?;
     Ok(run.whole(awake))
@@ -340,7 +351,8 @@ fn write_docs((base, folder): (&Path, &str)) -> Result<(), StartError> {
     ao_tree::make_folders(base, folder).map_err(&fail)?;
     for (name, text) in crate::docs::DOCS {
         let path = base.join(folder).join(name);
-        let is_there = std::fs::read(&path).is_ok_and(|bytes| bytes == text.as_bytes());
+        let there = own_file::read(&path, text.len() as u64);
+        let is_there = there.is_ok_and(|bytes| bytes == text.as_bytes());
         if !is_there {
             let text = ao_vault::redactor().bytes(text.as_bytes(), ao_vault::Ansi::Strip);
             ao_vault::out::replace_file(&path, &text).map_err(&fail)?;

@@ -10,10 +10,12 @@ use ao_contract::{
 };
 
 use super::Run;
+use super::amend::{Amending, amend};
 use super::earlier::{Earlier, Places};
+use crate::clock::Clock;
 use crate::iteration::fault;
-use crate::output::{Output, SUMMARY_JSON};
-use crate::receipts::{self, Receipts};
+use crate::output::Output;
+use crate::receipts::{self, FileList, Receipts};
 
 impl Run<'_> {
     /// Says outside of the repository that this run has no receipt yet.
@@ -38,6 +40,24 @@ impl Run<'_> {
             && let Err(error) = custody.forget(&self.summary.run_id)
         {
             self.log(&format!("that the run was not begun could not be written down: {error}"));
+        }
+    }
+
+    /// Lists the files that the run wrote, once all of them are there.
+    pub(super) fn list_files(&self) {
+        if !self.receipts.is_on() {
+            return;
+        }
+        let custody = self.receipts.custody();
+        let now = self.work.clock.rfc3339();
+        let list = || -> io::Result<()> {
+            let mut list = FileList::open((&self.work.root, &self.state), custody, &now)?;
+            let run_id = &self.summary.run_id;
+            list.add_run(run_id, &self.output.dir, &self.output.artifacts(run_id))?;
+            list.keep(custody)
+        };
+        if let Err(error) = list() {
+            self.log(&format!("the list of the files of nights was not written: {error}"));
         }
     }
 
@@ -70,7 +90,7 @@ impl Run<'_> {
 
     fn receipted(&self, exit: Exit, is_told: bool) -> io::Result<()> {
         fault("receipt").map_err(io::Error::other)?;
-        let bytes = is_told.then(|| std::fs::read(self.output.path(SUMMARY_JSON))).transpose()?;
+        let bytes = is_told.then(|| self.output.summary_bytes("")).transpose()?;
         let mut inputs = self.inputs.clone();
         if let Some(began) = self.work.began.get() {
             inputs.entries = Some(began.entries);
@@ -81,13 +101,14 @@ impl Run<'_> {
             inputs.corpus.clone_from(&began.corpus);
         }
         // A history that cannot be read is told of by the commit that needed it, and by a verification.
-        let history = self.work.door.history().unwrap_or_default();
+        let history = self.work.door.decided_history().unwrap_or_default();
         let told = receipts::of_summary(&self.summary, bytes.as_deref(), inputs, &history);
         let exit = if exit == Exit::Degraded { self.soft_exit } else { exit };
         let receipt = Receipt {
             exit: Some(exit.code()),
             program: self.program.clone(),
             output_dir: within(&self.work.root, &self.output.dir.to_string_lossy()),
+            unfinished: self.unfinished.clone(),
             ..told
         };
         receipts::append(&self.state, self.receipts.custody(), receipt)
@@ -97,15 +118,38 @@ impl Run<'_> {
 impl Earlier {
     /// Writes the receipts that earlier runs did not come to. That one cannot be written is no reason not to
     /// begin: it is said, and the next start tries again.
-    pub(super) fn receipt(&mut self, places: &Places<'_>, resumed: Option<&str>) {
+    pub(super) fn receipt(&mut self, places: &Places<'_>, resumed: Option<&str>, clock: Clock) {
         if !places.receipts.is_on() {
             return;
         }
-        match missing(places, &self.reported, resumed) {
+        let custody = places.receipts.custody();
+        let amended = amend(&Amending {
+            root: places.root,
+            state: places.state,
+            door: places.door,
+            custody,
+            program: places.program,
+            now: clock.rfc3339(),
+        });
+        let written = amended.and_then(|amended| {
+            self.notes.extend(amended);
+            missing(places, &self.reported, resumed)
+        });
+        match written {
             Ok(notes) => self.notes.extend(notes),
             Err(error) => self
                 .notes
                 .push(format!("the receipt of an earlier run could not be written: {error}")),
+        }
+        self.look_at_files(places, clock);
+    }
+
+    /// What is to be told of the list of the files that earlier nights wrote.
+    fn look_at_files(&mut self, places: &Places<'_>, clock: Clock) {
+        let custody = places.receipts.custody();
+        if custody.is_some() {
+            let list = FileList::open((places.root, places.state), custody, &clock.rfc3339());
+            self.notes.extend(list.ok().and_then(|list| list.note));
         }
     }
 }
@@ -129,35 +173,44 @@ fn missing(
         None => Vec::new(),
     };
     let history = places.door.history().unwrap_or_default();
-    let mut write = |receipt: Receipt| {
-        let run_id = receipt.run_id.clone();
+    let write = |receipt: Receipt| {
         let receipt = Receipt {
             program: places.program.map(str::to_owned),
             output_dir: within(places.root, &receipt.output_dir),
             ..receipt
         };
         receipts::append(places.state, custody, receipt)
-            .map(|()| notes.push(format!("run {run_id} had no receipt; it was written now")))
     };
+    let written_now = |run_id: &str| format!("run {run_id} had no receipt; it was written now");
     let inputs_of = |run: &str| {
         let known = open.iter().find(|open| open.run_id == run);
         known.map(|open| open.inputs.clone()).unwrap_or_default()
     };
+    for (at, line, unsealed) in receipts::unsealed(places.state, custody)? {
+        let run_id = unsealed.run_id.clone();
+        write(receipts::of_unsealed(&unsealed, line, &history))?;
+        notes.push(format!(
+            "receipt {at}, of run {run_id}, has no seal: there was no key when it was written, or somebody wrote it \
+             by hand; nobody vouches for it"
+        ));
+    }
     // The oldest first.
     for open in &open {
         let run = open.run_id.as_str();
         let is_seen_to = reported.iter().any(|(_, reported)| reported == run);
         if !is_seen_to && resumed != Some(run) {
             write(over(open, inputs_of(run), &history)?)?;
+            notes.push(written_now(run));
         }
     }
     for (output, run) in reported.iter().filter(|(_, run)| resumed != Some(run)) {
         let Some(summary) = output.summary() else { continue };
-        let bytes = std::fs::read(output.path(SUMMARY_JSON))?;
+        let bytes = output.summary_bytes("")?;
         let receipt = receipts::of_cut_off(&summary, Some(&bytes), inputs_of(run), &history);
         let cause =
             open.iter().find(|open| open.run_id == *run).and_then(|open| open.cause.clone());
         write(receipts::with_cause(receipt, cause))?;
+        notes.push(written_now(run));
     }
     Ok(notes)
 }
@@ -170,7 +223,7 @@ fn over(open: &ReceiptOpen, inputs: ReceiptInputs, history: &[HistoryLine]) -> i
     };
     let here = output.summary().filter(is_over);
     let bytes = match &here {
-        Some(_) => Some(std::fs::read(output.path(SUMMARY_JSON))?),
+        Some(_) => Some(output.summary_bytes("")?),
         // Told with the paths of another place by now: its bytes are no longer those that were written.
         None => None,
     };

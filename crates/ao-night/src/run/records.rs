@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use ao_contract::{Extra, Finite, HistoryLine, Iteration, IterationStatus, WarnOnlyBudget};
-use ao_tree::{Disk, Door, shown};
+use ao_tree::{Disk, Door, own_file, shown};
 use serde_json::{Value, json};
 
 use crate::iteration::RESCUE;
@@ -138,12 +138,7 @@ fn indexes(folder: &Path) -> io::Result<Vec<u32>> {
 }
 
 fn read(path: &Path, index: u32) -> Result<Iteration, String> {
-    let text = |error: io::Error| error.to_string();
-    let found = std::fs::symlink_metadata(path).map_err(text)?;
-    if !found.is_file() || found.len() > RECORD_BYTES_MAX {
-        return Err("is no record of an iteration".into());
-    }
-    let bytes = std::fs::read(path).map_err(text)?;
+    let bytes = own_file::read(path, RECORD_BYTES_MAX).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     let iteration: Iteration = ao_contract::read(&value).map_err(|error| error.to_string())?;
     if iteration.index.get() == index {
@@ -153,23 +148,25 @@ fn read(path: &Path, index: u32) -> Result<Iteration, String> {
     }
 }
 
+/// A commit as the history tells it.
+pub(super) fn commit_of(line: &HistoryLine) -> Value {
+    json!({
+        "id": line.id,
+        "added": line.added,
+        "changed": line.changed,
+        "deleted": line.deleted,
+        "show": format!("ao tree show {}", line.id),
+        "diff": format!("ao tree diff {}", line.id),
+        "undo": format!("ao tree undo {}", line.id),
+    })
+}
+
 fn of_history(line: &HistoryLine, index: u32, rescue: Option<String>) -> Option<Iteration> {
     let mut extra = Extra::new();
     let note =
         "its record was lost when the run was cut off; this is what the history of commits says";
     extra.insert("notes".into(), json!([note]));
-    extra.insert(
-        "commit".into(),
-        json!({
-            "id": line.id,
-            "added": line.added,
-            "changed": line.changed,
-            "deleted": line.deleted,
-            "show": format!("ao tree show {}", line.id),
-            "diff": format!("ao tree diff {}", line.id),
-            "undo": format!("ao tree undo {}", line.id),
-        }),
-    );
+    extra.insert("commit".into(), commit_of(line));
     if let Some(reason) = rescue {
         extra.insert(RESCUE.into(), reason.into());
     }

@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::Run;
 use super::background::Halt;
 use crate::council::{Council, Lane, Seat};
-use crate::output::SUMMARY_JSON;
 use crate::replay::{self, Memory, Retention};
 
 /// Where the summary says why the night cannot be run again.
@@ -25,6 +24,7 @@ pub(super) struct Keeping {
     retention: Option<Retention>,
     budget: WarnOnlyBudget,
     recovered: Vec<String>,
+    pub(super) left_alone: Vec<String>,
     corpus: Option<KeptCorpus>,
     /// Why it cannot be run again, by what it was.
     refused: Option<String>,
@@ -42,6 +42,7 @@ impl Keeping {
             retention,
             budget: budget.clone(),
             recovered: recovered.to_vec(),
+            left_alone: Vec::new(),
             corpus: None,
             refused: None,
             failed: None,
@@ -95,7 +96,7 @@ impl Run<'_> {
         let Some(retention) = self.keeping.retention else { return };
         let Some(heard) = self.work.outside.heard() else { return };
         let not_replayable = self.not_replayable();
-        let written = std::fs::read(self.output.path(SUMMARY_JSON)).and_then(|bytes| {
+        let written = self.output.summary_bytes("").and_then(|bytes| {
             let summary: Value = serde_json::from_slice(&bytes)?;
             let Value::Object(summary) = summary else {
                 return Err(std::io::ErrorKind::InvalidData.into());
@@ -113,6 +114,7 @@ impl Run<'_> {
                 corpus: self.keeping.corpus.clone(),
                 settings: replay::told(settings),
                 recovered: self.keeping.recovered.clone(),
+                left_alone: self.keeping.left_alone.clone(),
                 warn_only_budget: self.keeping.budget.clone(),
                 council: self.council.as_ref().map(told),
                 readings: heard.readings,

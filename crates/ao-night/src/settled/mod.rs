@@ -16,6 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ao_contract::{Settled, format_duration};
+use ao_tree::own_file;
 use ao_vault::{Ansi, out, redactor};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -141,12 +142,8 @@ fn is_in_time(settled: &Settled, today: Date) -> Option<bool> {
 }
 
 fn read(state: &Path) -> Option<Settled> {
-    let path = state.join(FILE);
-    let found = std::fs::symlink_metadata(&path).ok()?;
-    if !found.is_file() || found.len() > BYTES_MAX {
-        return None;
-    }
-    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let bytes = own_file::read(&state.join(FILE), BYTES_MAX).ok()?;
+    let value: Value = serde_json::from_slice(&bytes).ok()?;
     let settled: Settled = ao_contract::read(&value).ok()?;
     (digest(&settled)? == settled.digest).then_some(settled)
 }

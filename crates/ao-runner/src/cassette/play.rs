@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ao_contract::{CassetteLine, CassetteUsage, Money};
 use ao_guard::cell::Refused;
+use ao_tree::own_file;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -43,12 +44,8 @@ impl Cassette {
     /// Reads all of it. A last line without its end was never recorded: the run was killed on it.
     pub fn open(path: &Path) -> Result<Self, CassetteError> {
         let io = |source| CassetteError::Io { path: path.to_owned(), source };
-        let found = std::fs::symlink_metadata(path).map_err(io)?;
-        if !found.is_file() || found.len() > FILE_BYTES_MAX {
-            let why = "not a plain file, or too large";
-            return Err(io(io::Error::new(io::ErrorKind::InvalidData, why)));
-        }
-        let text = String::from_utf8_lossy(&std::fs::read(path).map_err(io)?).into_owned();
+        let bytes = own_file::read(path, FILE_BYTES_MAX).map_err(io)?;
+        let text = String::from_utf8_lossy(&bytes);
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         let mut lines = Vec::new();
         for (number, text) in text[..whole].lines().enumerate() {

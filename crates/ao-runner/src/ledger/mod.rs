@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use ao_contract::{Extra, LedgerEvent, LedgerLine, Money, SchemaVersion, Settlement};
+use ao_tree::own_file;
 use ao_vault::{Ansi, out, redactor};
 
 use crate::clock::Clock;
@@ -208,12 +209,7 @@ impl Ledger {
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() && found.len() <= FILE_BYTES_MAX => {}
-        Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of a ledger")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    }
+    let bytes = own_file::read_if_any(path, FILE_BYTES_MAX)?;
     // A line that was cut off may end within a letter.
-    Ok(Some(String::from_utf8_lossy(&std::fs::read(path)?).into_owned()))
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

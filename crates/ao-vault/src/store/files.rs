@@ -1,11 +1,12 @@
 //! Where the two files are, and whether they are private.
 
 use std::fmt;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use ao_tree::own_file;
 use zeroize::Zeroizing;
 
 use super::Result;
@@ -113,7 +114,7 @@ impl Files {
         self.private_folder(folder(path)?)?;
         let seen = fs::symlink_metadata(path).map_err(at(path))?;
         self.private_file(path, &seen)?;
-        let file = File::open(path).map_err(at(path))?;
+        let file = own_file::open(path).map_err(at(path))?;
         let opened = file.metadata().map_err(at(path))?;
         if (seen.dev(), seen.ino()) != (opened.dev(), opened.ino()) {
             return Err(exposed(path, "it was exchanged while it was opened"));
@@ -126,11 +127,7 @@ impl Files {
         if opened.len() > most {
             return Err(Error::Damaged { path: path.to_owned(), why: "it is too large" });
         }
-        // Room for all of it at once: a buffer that grows leaves copies behind.
-        let room = usize::try_from(opened.len()).unwrap_or_default() + 1;
-        let mut bytes = Zeroizing::new(Vec::with_capacity(room));
-        file.take(opened.len()).read_to_end(&mut bytes).map_err(at(path))?;
-        Ok(bytes)
+        own_file::read_all(file, opened.len()).map(Zeroizing::new).map_err(at(path))
     }
 
     fn private_file(&self, path: &Path, seen: &Metadata) -> Result<()> {

@@ -1,34 +1,23 @@
 //! Who may read, and who may write.
 
-use std::fs::{File, TryLockError};
 use std::io;
-use std::thread;
-use std::time::Duration;
+
+pub(super) use ao_tree::own_file::Sharing;
+use ao_tree::own_file::{self, FileLock};
 
 use super::Result;
 use super::error::Error;
 use super::files::{Files, Which, at};
 
-const TRY_EVERY: Duration = Duration::from_millis(10);
-/// Ten seconds: a change takes milliseconds.
-const TRIES_MAX: u32 = 1000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// With others who read.
-    Shared,
-    Alone,
-}
-
 /// Held until it is dropped; the kernel lets go for one who was killed.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    _lock: FileLock,
 }
 
 impl Lock {
     /// Of a vault that is there.
-    pub(super) fn take(files: &Files, mode: Mode) -> Result<Self> {
+    pub(super) fn take(files: &Files, sharing: Sharing) -> Result<Self> {
         for which in [Which::Identity, Which::Vault] {
             if !files.is_there(which)? {
                 return Err(files.missing(which));
@@ -36,36 +25,24 @@ impl Lock {
         }
         files.private_lock()?;
         let path = files.lock();
-        match File::open(&path) {
-            Ok(file) => Self::wait(files, file, mode),
+        let taken = match own_file::open(&path) {
+            Ok(file) => FileLock::wait_for(file, sharing),
             // Somebody took it away, or brought the vault from elsewhere.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Self::take_or_make(files, mode)
-            }
-            Err(error) => Err(at(&path)(error)),
-        }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileLock::wait(&path, sharing),
+            Err(error) => Err(error),
+        };
+        Self::of(files, taken)
     }
 
-    pub(super) fn take_or_make(files: &Files, mode: Mode) -> Result<Self> {
+    pub(super) fn take_or_make(files: &Files, sharing: Sharing) -> Result<Self> {
         files.private_lock()?;
-        let path = files.lock();
-        let file = ao_tree::open_private(&path).map_err(at(&path))?;
-        Self::wait(files, file, mode)
+        Self::of(files, FileLock::wait(&files.lock(), sharing))
     }
 
-    fn wait(files: &Files, file: File, mode: Mode) -> Result<Self> {
-        let path = files.lock();
-        for _ in 0..TRIES_MAX {
-            let taken = match mode {
-                Mode::Shared => file.try_lock_shared(),
-                Mode::Alone => file.try_lock(),
-            };
-            match taken {
-                Ok(()) => return Ok(Self { _file: file }),
-                Err(TryLockError::WouldBlock) => thread::sleep(TRY_EVERY),
-                Err(TryLockError::Error(error)) => return Err(at(&path)(error)),
-            }
+    fn of(files: &Files, taken: io::Result<Option<FileLock>>) -> Result<Self> {
+        match taken.map_err(at(&files.lock()))? {
+            Some(lock) => Ok(Self { _lock: lock }),
+            None => Err(Error::Locked(files.lock())),
         }
-        Err(Error::Locked(path))
     }
 }

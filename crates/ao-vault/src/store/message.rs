@@ -6,20 +6,20 @@ use super::Result;
 use super::error::Error;
 use super::files::{Files, at};
 use super::identity::Identities;
-use super::lock::{Lock, Mode};
+use super::lock::{Lock, Sharing};
 use super::sealed::{Closed, decrypt, encrypt};
 use crate::shelf::{Kept, Shelf};
 
 /// Makes a message unreadable to all but who has the identity.
 pub fn seal_message(files: &Files, message: &str) -> Result<Vec<u8>> {
-    let _lock = Lock::take(files, Mode::Shared)?;
+    let _lock = Lock::take(files, Sharing::Shared)?;
     let identities = Identities::read(files)?;
     encrypt(&identities, &[message.as_bytes()]).map_err(at(&files.kept))
 }
 
 /// The message again.
 pub fn unseal_message(files: &Files, kept: &Kept) -> Result<Zeroizing<Vec<u8>>> {
-    let _lock = Lock::take(files, Mode::Shared)?;
+    let _lock = Lock::take(files, Sharing::Shared)?;
     let path = files.kept.join(&kept.name);
     let sealed = Shelf::new(&files.kept).read(kept).map_err(at(&path))?;
     decrypt(&Identities::read(files)?, &sealed).map_err(|closed| match closed {

@@ -23,7 +23,7 @@ pub use contents::ENTRIES_MAX;
 pub use error::Error;
 pub use files::{Files, Which};
 use identity::Identities;
-use lock::{Lock, Mode};
+use lock::{Lock, Sharing};
 pub use message::{seal_message, unseal_message};
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -58,7 +58,7 @@ impl Store {
     /// Makes an identity and an empty vault, where they are not there yet.
     pub fn init(files: &Files) -> Result<Begun> {
         files.prepare()?;
-        let _lock = Lock::take_or_make(files, Mode::Alone)?;
+        let _lock = Lock::take_or_make(files, Sharing::Alone)?;
         let (has_identity, has_vault) =
             (files.is_there(Which::Identity)?, files.is_there(Which::Vault)?);
         match (has_identity, has_vault) {
@@ -84,7 +84,7 @@ impl Store {
 
     /// Reads everything, or nothing.
     pub fn open(files: &Files) -> Result<Self> {
-        let _lock = Lock::take(files, Mode::Shared)?;
+        let _lock = Lock::take(files, Sharing::Shared)?;
         let (_, contents) = read(files)?;
         Ok(Self { contents })
     }
@@ -121,7 +121,7 @@ pub fn remove(files: &Files, name: &Name) -> Result<Change> {
 
 /// Makes a new identity and encrypts everything to it. Gives the number of values.
 pub fn rotate(files: &Files) -> Result<usize> {
-    let _lock = Lock::take(files, Mode::Alone)?;
+    let _lock = Lock::take(files, Sharing::Alone)?;
     let (identities, contents) = read(files)?;
     let both = identities.with_fresh();
     both.write(files)?;
@@ -132,7 +132,7 @@ pub fn rotate(files: &Files) -> Result<usize> {
 }
 
 fn change(files: &Files, act: impl FnOnce(&mut Contents) -> Result<Change>) -> Result<Change> {
-    let _lock = Lock::take(files, Mode::Alone)?;
+    let _lock = Lock::take(files, Sharing::Alone)?;
     let (identities, mut contents) = read(files)?;
     let change = act(&mut contents)?;
     if change != Change::Same || identities.is_rotating() {

@@ -8,7 +8,7 @@ use ao_corpus::bench::{self, Dataset, Questions};
 use ao_corpus::index::Index;
 use ao_corpus::questions::{Asked, last_asked};
 use ao_corpus::{Corpus, Logs};
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -204,11 +204,7 @@ fn fixed(file: &Path) -> Result<Questions, Failure> {
 }
 
 fn read(file: &Path) -> std::io::Result<String> {
-    let found = std::fs::metadata(file)?;
-    if !found.is_file() || found.len() > FILE_BYTES_MAX {
-        return Err(std::io::Error::other(format!("not a file of up to {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
+    Ok(String::from_utf8_lossy(&own_file::read_named(file, FILE_BYTES_MAX)?).into_owned())
 }
 
 fn told(found: &RetrievalBench) -> String {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{Exit, NamedSchema};
+use ao_tree::own_file;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -96,9 +97,5 @@ fn read(file: &Path) -> Result<String, Failure> {
     let fail = |error: &dyn std::fmt::Display| {
         Failure::new(Exit::Failed, format!("{}: {error}", file.display()))
     };
-    let size = std::fs::metadata(file).map_err(|error| fail(&error))?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(fail(&format!("larger than {FILE_BYTES_MAX} bytes")));
-    }
-    std::fs::read_to_string(file).map_err(|error| fail(&error))
+    own_file::read_named_text(file, FILE_BYTES_MAX).map_err(|error| fail(&error))
 }

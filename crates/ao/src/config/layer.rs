@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ao_contract::{ANY_NAME, Config, KnownKey, known_keys};
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 
 use super::check::UnfitValue;
 use super::place::{self, KeyPlace};
@@ -109,13 +109,9 @@ pub(super) fn expected(name: &str) -> Option<String> {
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
-    let found = std::fs::metadata(path)?;
-    // A repository may come with a pipe there; what the user names may be one.
-    if !found.is_file() && std::env::var_os(NAMED).is_none() {
-        return Err(std::io::Error::other("it is no plain file"));
+    if std::env::var_os(NAMED).is_some() {
+        return own_file::read_named_text(path, FILE_BYTES_MAX);
     }
-    if found.len() > FILE_BYTES_MAX {
-        return Err(std::io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
-    }
-    std::fs::read_to_string(path)
+    // It may be a link to a file, and a repository may come with one to anything else.
+    own_file::read_text(&path.canonicalize()?, FILE_BYTES_MAX)
 }

@@ -1,10 +1,12 @@
 //! One run at a time, and the kernel decides.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::repo::{TestRepo, edits_everywhere, write};
+use crate::night::Night;
+use crate::repo::{Ran, TestRepo, edits_everywhere, wait_until, write};
 
 // proves: RUN-15, LOOP-20
 #[test]
@@ -137,4 +139,54 @@ fn without_kernel_locks_the_process_and_twelve_hours_decide() {
     // Given back at the end, so the next one does not wait twelve hours.
     repo.write("learnings/a.md", "before\n");
     assert_eq!(without_kernel_locks(&repo), 0);
+}
+
+/// A run that has process ids of its own, as in a container: whether it lives is the kernel's word and no id's.
+// proves: RUN-16
+#[test]
+fn a_run_in_another_pid_namespace_lives_until_it_ends() {
+    let night = Night::with_copies();
+    let start = night.command(&[]);
+    let mut command = Command::new("unshare");
+    command.args(["-r", "--pid", "--fork", "--mount-proc", "--kill-child"]);
+    command.arg(start.get_program()).args(start.get_args());
+    command.env_clear().envs(start.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    let has_namespaces = Command::new("unshare").args(["-r", "--pid", "--fork", "true"]).status();
+    if !has_namespaces.is_ok_and(|ended| ended.success()) {
+        crate::setup_files::skipped("a run with process ids of its own needs namespaces");
+        return;
+    }
+    let held = night.held(&mut command, "reduce");
+    let inside: u32 =
+        night.repo.read("overnight/run.lock").lines().next().unwrap().parse().unwrap();
+    assert_ne!(inside, held.id());
+    let status = night.repo.run(&["--json", "overnight", "status"]).expect(0).json();
+    assert_eq!(status["is_running"], true, "{status:#}");
+    let verified = night.repo.run(&["tree", "verify"]).expect(0);
+    assert!(verified.stderr.contains(&format!("process {inside}")), "{verified}");
+    assert_eq!(night.repo.run(&["--json", "overnight", "last"]).json()["outcome"], "at-work");
+    night.repo.run(&["tree", "recover"]).expect(75);
+    held.signal("KILL");
+    let status = night.repo.run(&["--json", "overnight", "status"]).expect(0).json();
+    assert_eq!(status["is_running"], false, "{status:#}");
+    night.run(&[]).expect(0);
+}
+
+/// To ask whether a run lives takes nothing from one that starts.
+#[test]
+fn who_asks_whether_a_run_lives_refuses_none() {
+    let repo = TestRepo::new();
+    repo.apply(&json!([write("learnings/a.md", "x\n")])).expect(0);
+    let asking = fs::File::open(repo.state("run.alive")).unwrap();
+    asking.lock_shared().unwrap();
+    let file = repo.edits(&json!([write("learnings/a.md", "y\n")]));
+    let child = repo.command(&["tree", "apply", &file, "--grace", "0s"]).spawn().unwrap();
+    let id = child.id().to_string();
+    wait_until("the run has its lock", || {
+        repo.read("overnight/run.lock").lines().next() == Some(id.as_str())
+    });
+    drop(asking);
+    Ran::of(child.wait_with_output().unwrap()).expect(0);
+    assert_eq!(repo.read("learnings/a.md"), "y\n");
 }

@@ -108,7 +108,7 @@ fn a_queue_that_is_none_is_refused() {
     let file = night.aside.path().join("queue.md");
     let path = file.to_str().unwrap().to_owned();
     refused(&night, &["--queue", &path], 2, &["queue.md", "No such file"]);
-    refused(&night, &["--queue", night.aside.path().to_str().unwrap()], 2, &["not a file"]);
+    refused(&night, &["--queue", night.aside.path().to_str().unwrap()], 2, &["not a plain file"]);
     fs::write(&file, [0xff, 0xfe, 0, 1, 2]).unwrap();
     refused(&night, &["--queue", &path], 2, &["queue.md"]);
     fs::write(&file, "- x\n".repeat(3 * 1024 * 1024)).unwrap();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cell::{Cells, User};
 use crate::night::{Night, learning, ran};
-use crate::receipts::{custody, found, lines, nights, receipt, verify};
+use crate::receipts::{custody, found, last, lines, nights, put, receipt, verify};
 use crate::repo::Ran;
 
 #[test]
@@ -33,6 +33,47 @@ fn without_a_home_a_night_runs_and_says_that_nothing_is_sealed() {
     let told = ran(night.command(&[]).env_remove("HOME").spawn().unwrap()).expect(0);
     assert!(told.stderr.contains("has no seal"), "{told}");
     assert_eq!(found(&verify(&night).expect(5)), ["1 unsealed"]);
+}
+
+/// A key that was missing for one night, as where a scheduler set no `HOME`, is no reproach for ever.
+#[test]
+fn a_receipt_without_a_seal_is_taken_note_of_by_the_next_night() {
+    let night = nights(1);
+    night.repo.write("learnings/2026-03-02-second-copy.md", &learning(2));
+    ran(night.command(&[]).env_remove("HOME").spawn().unwrap()).expect(0);
+    assert!(found(&verify(&night).expect(5)).contains(&"2 unsealed".to_owned()));
+    let next = night.run(&["--full"]).expect(0);
+    let told = next.json()["summary"]["recovered"].to_string();
+    assert!(told.contains("has no seal") && told.contains("nobody vouches for it"), "{told}");
+    let held = verify(&night).expect(0);
+    assert!(held.stdout.contains("line 2 has no seal"), "{held}");
+    assert_eq!(last(&night).expect(0).json()["outcome"], "done");
+    // Once is enough.
+    night.run(&["--full"]).expect(0);
+    let all = lines(&night);
+    let notes = all.iter().filter(|line| receipt(line)["unsealed"].is_string()).count();
+    assert_eq!((all.len(), notes), (5, 1), "{all:#?}");
+    verify(&night).expect(0);
+}
+
+/// What somebody wrote by hand is not believed because a night came after it.
+#[test]
+fn a_night_that_takes_note_of_a_line_does_not_vouch_for_it() {
+    let night = nights(1);
+    let mut made_up = receipt(&lines(&night)[0]);
+    made_up["run_id"] = "20300101T000000Z".into();
+    made_up["number"] = 2.into();
+    made_up["work"]["merged"] = 1000.into();
+    for field in ["seal", "key"] {
+        made_up.as_object_mut().unwrap().remove(field);
+    }
+    let mut all = lines(&night);
+    all.push(made_up.to_string());
+    put(&night, &all);
+    night.run(&["--full"]).expect(0);
+    let noted = receipt(&lines(&night)[2]);
+    assert_eq!((&noted["run_id"], &noted["work"]["merged"]), (&made_up["run_id"], &0.into()));
+    assert!(noted["summary"].is_null() && noted["cause"].as_str().unwrap().contains("nobody"));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn what_is_no_report_is_refused_with_a_remedy() {
     fs::remove_file(&path).unwrap();
     // A reader that waits for a writer would wait for ever.
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-    refused("is not a file", &[]);
+    refused("is not a plain file", &[]);
     refused("there is no report", &["--from", "nowhere"]);
     refused("there is no report", &["--from", repo.agents().to_str().unwrap()]);
     let failed = repo.run(&["--json", "overnight", "report", "--from", "nowhere"]).expect(1);

@@ -149,5 +149,5 @@ fn what_is_no_file_is_not_waited_for() {
     fs::remove_file(evening.config()).unwrap();
     pipe(evening.config());
     let refused = setup(&evening).expect(2);
-    assert!(refused.stdout.contains("no plain file"), "{refused}");
+    assert!(refused.stdout.contains("not a plain file"), "{refused}");
 }

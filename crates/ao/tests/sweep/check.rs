@@ -7,8 +7,17 @@ use crate::tree::Tree;
 use crate::world::{HELD, RECOVER, STATE, Scenario, World};
 
 /// All that may stand in `overnight/` when no commit is under way.
-const STATE_NAMES: [&str; 7] =
-    ["run.lock", "commit.lock", "generation", "history.jsonl", "undo", "archive", "conflicts"];
+const STATE_NAMES: [&str; 9] = [
+    ".gitignore",
+    "run.lock",
+    "run.alive",
+    "commit.lock",
+    "generation",
+    "history.jsonl",
+    "undo",
+    "archive",
+    "conflicts",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
@@ -172,7 +181,16 @@ fn check_generation(world: &World) -> Result<(), String> {
 
 /// The state without what every start may touch, and without empty stores.
 fn stable(state: &Tree) -> Tree {
-    let passing = ["run.lock", "commit.lock", "generation", "undo", "archive", "conflicts"];
+    let passing = [
+        ".gitignore",
+        "run.lock",
+        "run.alive",
+        "commit.lock",
+        "generation",
+        "undo",
+        "archive",
+        "conflicts",
+    ];
     let kept = state.0.iter().filter(|(name, _)| !passing.contains(&name.as_str()));
     Tree(kept.map(|(name, node)| (name.clone(), node.clone())).collect())
 }

@@ -128,9 +128,10 @@ fn refuse(arena: &Arena, scenario: &Scenario, path: &str, over: Over) -> Result<
     if !changed.is_empty() {
         return Err(format!("something changed:\n{changed}"));
     }
-    // The lock's own file is all that a refused start may leave.
+    // The locks' own files, and what git is told of them, are all that a refused start may leave.
     let state = Tree::read(&world.root.join(STATE), None);
-    let is_lock = |name: &str| ["run.lock", "commit.lock"].contains(&name);
+    let is_lock =
+        |name: &str| [".gitignore", "run.lock", "run.alive", "commit.lock"].contains(&name);
     let left: Vec<_> = state.0.keys().filter(|name| !is_lock(name)).collect();
     drop(mount);
     if left.is_empty() { Ok(()) } else { Err(format!("left over: {left:?}")) }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ao_contract::{Receipt, ReceiptHead};
 
-use super::super::chain::{Base, Line, Lines, Sealed, is_trusted, known, trusted};
+use super::super::chain::{Base, Line, Lines, Sealed, is_trusted, known, noted, trusted};
 use super::super::custody::{Custody, Kept, Known};
 use super::super::mend::torn;
 use super::{Verified, What};
@@ -79,6 +79,12 @@ impl<'a> Chain<'a> {
         self.seals(custody, found);
     }
 
+    /// What is known of these receipts outside of the repository, if they are not a copy.
+    pub(super) fn head(&self) -> Option<&ReceiptHead> {
+        let known = self.known.as_ref().filter(|known| known.kept != Kept::Copied);
+        known.map(|known| &known.head)
+    }
+
     /// The head that a repository had where it was before.
     pub(super) fn moved(&self) -> Option<&ReceiptHead> {
         let known = self.known.as_ref().filter(|known| known.kept == Kept::Moved);
@@ -99,8 +105,14 @@ impl<'a> Chain<'a> {
 
     /// Lines that nobody here wrote, or not like this.
     fn untrusted(&self, found: &mut Verified) {
+        let noted = noted(self.all);
         for line in self.all.lines.iter().filter(|line| !is_trusted(line)) {
             let at = line.at;
+            if line.sealed == Sealed::Missing && noted.contains(&line.hash) {
+                let why = "has no seal, as a later receipt says: there was no key, or it was made by hand";
+                found.notes.push(format!("line {at} {why}"));
+                continue;
+            }
             let is_last = at == self.all.lines.len();
             let spoiled = self.spoiled.get(&at);
             match (&line.receipt, spoiled) {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use ao_contract::Exit;
 use ao_guard::{Bounds, How, Keeper, Program, Running};
-use ao_tree::{Disk, Door, Request, UndoScope};
+use ao_tree::{Disk, Door, Request, UndoScope, own_file};
 use ao_vault::{Ansi, redactor};
 use serde_json::json;
 
@@ -27,6 +27,8 @@ use crate::failure::Failure;
 use crate::printer::{BAD, DOUBT, FAINT, GOOD, Printer, STRONG, paint};
 use crate::repo::{AGENTS, Repo, STATE};
 
+/// No file of the demo is larger.
+const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// How often the commit is killed at a moment of its own.
 const KILLS: u32 = 11;
 /// Long enough to be met in the middle of a commit.
@@ -314,8 +316,8 @@ impl Stage {
     fn read(&self) -> Result<Tree, Failure> {
         let mut tree = Tree::new();
         for path in self.files()? {
-            let bytes =
-                std::fs::read(self.repo.agents().join(&path)).map_err(|error| broken(&error))?;
+            let bytes = own_file::read(&self.repo.agents().join(&path), FILE_BYTES_MAX);
+            let bytes = bytes.map_err(|error| broken(&error))?;
             tree.insert(path, bytes);
         }
         Ok(tree)

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use ao_guard::{Ended, Keeper, Program};
+use ao_tree::own_file;
 use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
@@ -79,7 +80,7 @@ impl Stage {
             return Err(broken(&format!("the night ended: {:?} {said}", ended.how)));
         }
         let path = self.repo.state().join("latest/summary.json");
-        let bytes = std::fs::read(path).map_err(|error| broken(&error))?;
+        let bytes = own_file::read(&path, super::FILE_BYTES_MAX).map_err(|error| broken(&error))?;
         let summary: Value = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
         let again = self.overnight(&["replay", summary["run_id"].as_str().unwrap_or_default()])?;
         let (night, replay) = [&ended, &again].map(said).into();

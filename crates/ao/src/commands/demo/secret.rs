@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ao_guard::{Ended, Input, Keeper, Program};
+use ao_tree::own_file;
 use ao_vault::{Ansi, MARK, redactor};
 use serde_json::{Value, json};
 
@@ -102,7 +103,7 @@ fn files_with_value(folder: &Path) -> std::io::Result<usize> {
         if path.is_dir() && !path.is_symlink() {
             found += files_with_value(&path)?;
         } else if path.is_file() {
-            let bytes = std::fs::read(&path)?;
+            let bytes = own_file::read(&path, super::FILE_BYTES_MAX)?;
             found += usize::from(bytes.windows(VALUE.len()).any(|part| part == VALUE.as_bytes()));
         }
     }

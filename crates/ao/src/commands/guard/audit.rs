@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ao_contract::{Exit, GuardManifest};
 use ao_guard::audit::{self, Finding, Verdict, What};
 use ao_guard::{Grant, Owned, Sacred};
+use ao_tree::own_file;
 use ao_vault::{Ansi, redactor};
 use serde_json::{Value, json};
 
@@ -185,11 +186,7 @@ fn read(file: &Path) -> Result<GuardManifest, Failure> {
         Failure::new(Exit::Preflight, format!("{}: {error}", file.display()))
             .hint("`ao guard audit --begin` keeps the state to compare with")
     };
-    let stat = std::fs::symlink_metadata(file).map_err(|error| fail(&error))?;
-    if !stat.is_file() || stat.len() > MANIFEST_BYTES_MAX {
-        return Err(fail(&"it is no file, or too large"));
-    }
-    let text = std::fs::read(file).map_err(|error| fail(&error))?;
+    let text = own_file::read(file, MANIFEST_BYTES_MAX).map_err(|error| fail(&error))?;
     serde_json::from_slice(&text).map_err(|error| fail(&error))
 }
 

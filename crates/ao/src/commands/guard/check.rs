@@ -1,10 +1,11 @@
 //! `ao guard check`: would this be written?
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
 use ao_guard::{Change, Effect, Leak, Policy, Refusal};
+use ao_tree::own_file;
 use serde_json::{Value, json};
 
 use super::log::{self, Asked};
@@ -67,7 +68,7 @@ pub(crate) fn run(
     let repo = Repo::find(global)?;
     let leak = if arguments.tracked { Leak::Unchecked } else { Leak::Checked };
     let policy = arguments.rules.policy(&repo, Unscoped::Unsaid, leak)?;
-    let content = arguments.content.as_ref().map(read).transpose()?;
+    let content = arguments.content.as_ref().map(|file| read(file)).transpose()?;
     let root = policy.project.root().to_owned();
     let judged: Vec<(String, Judged)> = if let Some(text) = &arguments.command {
         vec![("command".into(), policy.judge_shell(text, &root))]
@@ -158,11 +159,7 @@ fn texts(file: &PathBuf) -> Result<Vec<String>, Failure> {
     filled.map(text).collect()
 }
 
-fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let fail = |why: String| Failure::usage(format!("{}: {why}", file.display()));
-    let size = std::fs::metadata(file).map_err(|error| fail(error.to_string()))?.len();
-    if size > CONTENT_BYTES_MAX {
-        return Err(fail(format!("it is larger than {CONTENT_BYTES_MAX} bytes")));
-    }
-    std::fs::read(file).map_err(|error| fail(error.to_string()))
+    own_file::read_named(file, CONTENT_BYTES_MAX).map_err(|error| fail(error.to_string()))
 }

@@ -3,9 +3,9 @@
 //! A home is hidden as a whole. This file says what is shown of it all the same, and refuses what would
 //! show a key, a token, a session or a history.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use ao_tree::own_file;
 
 use super::place::SECRETS;
 
@@ -117,15 +117,8 @@ fn is_clean(file: &Path) -> bool {
     !text.lines().any(|line| has_login(line) || says.iter().any(|word| line.contains(word)))
 }
 
-/// A regular file of no more than the bound. It lies in a home, where nobody else can put a pipe.
 fn read(file: &Path) -> Option<Vec<u8>> {
-    let found = std::fs::symlink_metadata(file).ok()?;
-    if !found.is_file() || found.len() > CONFIGURATION_BYTES_MAX {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(file).ok()?.take(CONFIGURATION_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    own_file::read(file, CONFIGURATION_BYTES_MAX).ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ao_contract::{ChangeOp, Exit};
 use ao_guard::host::{self, Edited};
 use ao_guard::{Decision, Harness, Owned};
-use ao_tree::FileDiff;
+use ao_tree::{FileDiff, own_file};
 use serde_json::json;
 
 use super::hook::{Asked, Host};
@@ -187,16 +187,15 @@ impl Settings {
         if std::fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) {
             return Err(refuse(&"its folder is a link, or no folder"));
         }
-        let text = match std::fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(refuse(&error)),
-            Ok(found) if !found.is_file() => return Err(refuse(&"it is no plain file")),
-            Ok(found) if found.len() > host::SETTINGS_BYTES_MAX as u64 => {
-                return Err(refuse(&"it is too large"));
-            }
-            Ok(_) => Some(std::fs::read_to_string(&path).map_err(|error| refuse(&error))?),
-        };
+        let text = settings_text(&path).map_err(|error| refuse(&error))?;
         Ok(Self { file, path, text })
+    }
+}
+
+fn settings_text(path: &Path) -> std::io::Result<Option<String>> {
+    match own_file::read_text(path, host::SETTINGS_BYTES_MAX as u64) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
     }
 }
 
@@ -270,12 +269,7 @@ impl Change {
 impl Settings {
     fn write(&self, root: &Path, edited: &Edited) -> std::io::Result<()> {
         // Somebody may have edited it while the change was looked at.
-        let now = match std::fs::read_to_string(&self.path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        if now != self.text {
+        if settings_text(&self.path)? != self.text {
             return Err(std::io::Error::other("it was changed by somebody else just now"));
         }
         match edited {

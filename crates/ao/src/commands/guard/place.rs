@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use ao_guard::cell::{Around, Cell, Cells, Floor, Outside, Place};
+use ao_tree::own_file;
 
 use super::home::Homes;
 use super::secrets_elsewhere::Elsewhere;
@@ -309,6 +310,7 @@ pub(super) const SECRETS: [&str; 286] = [
     ".msf4",
     ".config/ansible",
 ];
+const USERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Held by the engine while it works: locks, caches, undo.
 const OF_THE_ENGINE: [&str; 2] = [STATE, "ao"];
 /// The rest of the knowledge that only the door writes.
@@ -366,7 +368,8 @@ pub(crate) fn around() -> Around {
 /// be that of somebody else; the keys are where they are.
 pub(super) fn homes() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = std::env::home_dir().into_iter().collect();
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let users = own_file::read_named_text(Path::new("/etc/passwd"), USERS_BYTES_MAX);
+    let users = users.unwrap_or_default();
     homes.extend(home_of(rustix::process::getuid().as_raw(), &users));
     homes.retain(|home| home.is_absolute());
     homes.dedup();

@@ -10,7 +10,7 @@ mod nights;
 mod packet;
 mod plan;
 mod provenance;
-mod receipts;
+pub(crate) mod receipts;
 mod replay;
 mod report;
 mod setup;

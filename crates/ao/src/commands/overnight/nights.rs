@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ao_contract::{Exit, HistoryLine, Iteration};
 use ao_corpus::day;
-use ao_tree::{Disk, Door, shown};
+use ao_tree::{Disk, Door, own_file, shown};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
@@ -182,11 +182,8 @@ fn record(report_dir: &Path, id: &str) -> Option<Iteration> {
     let (run, number) = id.rsplit_once("-iter-")?;
     let number = number.split('-').next()?;
     let path = report_dir.join(run).join("iterations").join(format!("iter-{number}.json"));
-    let found = std::fs::symlink_metadata(&path).ok()?;
-    if !found.is_file() || found.len() > RECORD_BYTES_MAX {
-        return None;
-    }
-    let record: Iteration = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let bytes = own_file::read(&path, RECORD_BYTES_MAX).ok()?;
+    let record: Iteration = serde_json::from_slice(&bytes).ok()?;
     let commit = record.extra.get("commit").and_then(|commit| commit["id"].as_str());
     (commit == Some(id)).then_some(record)
 }

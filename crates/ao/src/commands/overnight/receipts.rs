@@ -25,7 +25,7 @@ pub(super) fn receipts(root: &Path, global: &Global) -> Receipts {
 }
 
 /// For a look: nothing is made. The second value says why there is none, if something is wrong with it.
-pub(super) fn custody(root: &Path) -> (Option<Custody>, Option<String>) {
+pub(crate) fn custody(root: &Path) -> (Option<Custody>, Option<String>) {
     let Some(folder) = place::receipts() else {
         return (None, Some("neither XDG_STATE_HOME nor HOME says where the key is".into()));
     };

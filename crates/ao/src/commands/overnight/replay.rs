@@ -10,7 +10,7 @@ use ao_night::council::Council;
 use ao_night::receipts::Receipts;
 use ao_night::replay::{Difference, Kept, Memory, Past, Refused, compare};
 use ao_night::{Clock, Order};
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 use serde_json::{Value, json};
 
 use super::council;
@@ -26,6 +26,7 @@ use crate::repo::Repo;
 const LISTED_MAX: usize = 20;
 /// Longest value that is shown, in characters.
 const VALUE_CHARS_MAX: usize = 120;
+const SUMMARY_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const SUMMARY: &str = "overnight/latest/summary.json";
 
 /// Run a night again, over the corpus as it was, and compare
@@ -142,7 +143,8 @@ fn again(
         Failure::new(Exit::Failed, format!("the replay left no summary: {why}"))
             .hint("run the command again")
     };
-    let bytes = std::fs::read(summary).map_err(|error| unread(error.to_string()))?;
+    let bytes = own_file::read(&summary, SUMMARY_BYTES_MAX);
+    let bytes = bytes.map_err(|error| unread(error.to_string()))?;
     let now: Value = serde_json::from_slice(&bytes).map_err(|error| unread(error.to_string()))?;
     Ok(Again {
         is_identical: ao_night::replay::hash(&bytes) == then.summary_hash,
@@ -173,6 +175,7 @@ fn start(
         council,
         resume: None,
         recovered: past.night.recovered.clone(),
+        left_alone: past.night.left_alone.clone(),
         // What was settled then is none of its business.
         program: None,
         memory: Memory::Replay(Box::new(past)),

@@ -13,7 +13,7 @@ use ao_guard::cell::Around;
 use ao_night::replay::{Memory, Retention};
 use ao_night::report::{self, Run as Life};
 use ao_night::{Clock, Ended, Order, Resume, Shell, StartError, Unfit};
-use ao_tree::{Disk, Door, ReadLock, RunLock};
+use ao_tree::{Disk, Door, Left, ReadLock, RunLock};
 use serde_json::json;
 
 use super::super::guard::place;
@@ -31,6 +31,9 @@ use crate::repo::{Repo, Writer};
 pub(super) use machine::{catch_signals, host, name_of, program};
 pub(super) use resolve::{Asked, timeout};
 use resolve::{epsilon, resolve};
+
+/// So many files that no commit touches are kept by name.
+const LEFT_ALONE_MAX: usize = 200;
 
 const COLUMNS: usize = 100;
 const MB: u64 = 1024 * 1024;
@@ -151,6 +154,7 @@ pub(crate) fn run(
     let root = repo.canonical();
     let held = Held::take(&repo, global)?;
     let mut watch = Terminal::new(printer);
+    let left_alone = left_alone(&held.door)?;
     let ended = ao_night::start(Order {
         council,
         settings,
@@ -165,6 +169,7 @@ pub(crate) fn run(
             "" => Resume::Last,
             id => Resume::Run(id.to_owned()),
         }),
+        left_alone,
         recovered: held.recovered,
         program: program(),
         memory: memory(&root, global)?,
@@ -189,6 +194,13 @@ fn memory(root: &Path, global: &Global) -> Result<Memory, Failure> {
     let limits = config::Limits::read(root)?;
     let bytes_max = limits.undo_max_mb.saturating_mul(MB);
     Ok(Memory::Keep(Retention { days: limits.undo_days, bytes_max }))
+}
+
+/// What no commit touches, as the report names it.
+fn left_alone(door: &Door<Disk>) -> Result<Vec<String>, Failure> {
+    let left = door.left_alone()?;
+    let line = |one: &Left| format!("{} {}", one.path, one.why);
+    Ok(left.iter().take(LEFT_ALONE_MAX).map(line).collect())
 }
 
 /// The door, and the lock that the run holds meanwhile.
@@ -225,6 +237,7 @@ impl Held {
 pub(super) fn not_begun(error: &StartError) -> Failure {
     let exit = match error {
         StartError::Output(bad) if bad.kind == Unfit::Busy => Exit::Deferred,
+        StartError::Output(bad) if bad.kind == Unfit::Full => Exit::Failed,
         StartError::Output(_) | StartError::NothingToResume(_) => Exit::Usage,
         StartError::Budget(_) | StartError::Record(_) | StartError::Io { .. } => Exit::Preflight,
     };
@@ -232,6 +245,7 @@ pub(super) fn not_begun(error: &StartError) -> Failure {
         StartError::Output(bad) if bad.kind == Unfit::Busy => {
             "wait until it ends, or name another folder with --output-dir"
         }
+        StartError::Output(bad) if bad.kind == Unfit::Full => "make room, then start again",
         StartError::Record(_) => {
             "start a new run without --resume, or move the file away to go on without it"
         }

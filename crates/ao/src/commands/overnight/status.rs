@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ao_contract::{Exit, RunNow, format_duration};
+use ao_tree::own_file;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -56,12 +57,8 @@ pub(crate) fn run(
 /// What the run says of itself, if one lives: the lock decides, not the file.
 fn look(repo: &Repo) -> Option<RunNow> {
     let holder = ao_tree::holder(&repo.state())?;
-    let path = repo.state().join(ao_night::STATUS);
-    let found = std::fs::metadata(&path).ok()?;
-    if found.len() > FILE_BYTES_MAX {
-        return None;
-    }
-    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let bytes = own_file::read(&repo.state().join(ao_night::STATUS), FILE_BYTES_MAX).ok()?;
+    let value: Value = serde_json::from_slice(&bytes).ok()?;
     let now: RunNow = ao_contract::read(&value).ok()?;
     // A file that a killed run left is not about whoever holds the lock now.
     (now.process == holder.process).then_some(now)

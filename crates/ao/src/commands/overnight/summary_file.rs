@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ao_contract::{Exit, Summary};
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -68,16 +68,14 @@ enum Trouble {
 fn read_text(path: &Path) -> Result<String, Trouble> {
     let other = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Trouble::Missing,
+        std::io::ErrorKind::InvalidInput => Trouble::Other("is not a plain file".into()),
+        std::io::ErrorKind::FileTooLarge => {
+            Trouble::Other(format!("is larger than {FILE_BYTES_MAX} bytes: no report is"))
+        }
         _ => Trouble::Other(format!("cannot be read: {error}")),
     };
-    let found = std::fs::metadata(path).map_err(other)?;
-    if !found.is_file() {
-        return Err(Trouble::Other("is not a file".into()));
-    }
-    if found.len() > FILE_BYTES_MAX {
-        return Err(Trouble::Other(format!("is larger than {FILE_BYTES_MAX} bytes: no report is")));
-    }
-    let bytes = std::fs::read(path).map_err(other)?;
+    let path = path.canonicalize().map_err(other)?;
+    let bytes = own_file::read(&path, FILE_BYTES_MAX).map_err(other)?;
     String::from_utf8(bytes).map_err(|_| Trouble::Other("is binary, not a report".into()))
 }
 

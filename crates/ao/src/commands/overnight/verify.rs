@@ -1,23 +1,26 @@
 //! `ao overnight verify`: whether the receipts are those that were written.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use ao_contract::Exit;
 use ao_night::counted;
-use ao_night::receipts::{Verified, verify};
-use ao_tree::shown;
+use ao_night::receipts::{Finding, Verified, What, verify};
+use ao_tree::{Damage, shown};
 use serde_json::json;
 
+use super::super::tree;
 use super::receipts;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::repo::Repo;
 
+const UNDO: &str = "overnight/undo";
 /// So many findings are listed for people; JSON has all of them.
 const LISTED_MAX: usize = 50;
 
-/// Check the receipts of all nights, the newest report and the commits
+/// Check the receipts of all nights, the files that they wrote, and the commits
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(
     after_help = "Every run leaves a line in .agents/overnight/receipts.jsonl that names the hash of the line before it and has a
@@ -37,12 +40,19 @@ pub(super) fn run(_: Arguments, global: &Global, printer: &Printer) -> Result<Ex
     let repo = Repo::find(global)?;
     let root = repo.canonical();
     let (custody, trouble) = receipts::custody(&root);
-    let history = if repo.agents().is_dir() {
-        repo.door()?.history().map_err(|error| error.to_string())
+    let mut found = if repo.agents().is_dir() {
+        let door = repo.door()?;
+        let history = door.decided_history().map_err(|error| error.to_string());
+        let mut found = verify(&root, custody.as_ref(), history);
+        let cut_off = door.interrupted()?;
+        snapshots(&repo, cut_off.is_some(), &mut found)?;
+        if let Some(id) = cut_off {
+            found.notes.push(format!("commit {id} is decided: the next start finishes it"));
+        }
+        found
     } else {
-        Ok(Vec::new())
+        verify(&root, custody.as_ref(), Ok(Vec::new()))
     };
-    let mut found = verify(&root, custody.as_ref(), history);
     found.unchecked.extend(trouble.map(|why| format!("the key cannot be used: {why}")));
     let exit = exit(&found);
     let fields = json!({
@@ -54,6 +64,24 @@ pub(super) fn run(_: Arguments, global: &Global, printer: &Printer) -> Result<Ex
     });
     printer.answer("overnight verify", fields, &text(&found, exit));
     Ok(exit)
+}
+
+/// What undoes the commits of nights, and of everybody else.
+fn snapshots(repo: &Repo, is_cut_off: bool, found: &mut Verified) -> Result<(), Failure> {
+    let looked = tree::verify::look(repo)?;
+    // What a commit under way or cut off has lying about is no sign of a change.
+    let is_kept = |damage: &&Damage| {
+        let path = Path::new(&damage.path);
+        path.starts_with(UNDO) || path.ends_with("generation") && !is_cut_off
+    };
+    for damage in looked.damage.iter().filter(is_kept) {
+        found.findings.push(Finding {
+            line: None,
+            what: What::SnapshotDamaged,
+            why: format!("{}: {}", damage.path, damage.why),
+        });
+    }
+    Ok(())
 }
 
 fn exit(found: &Verified) -> Exit {
@@ -71,7 +99,7 @@ fn text(found: &Verified, exit: Exit) -> String {
     let receipts = counted(count, "receipt", "receipts");
     let mut text = match exit {
         Exit::Done => {
-            format!("{receipts}: the chain, the seals, the newest summary and the commits hold\n")
+            format!("{receipts}: the chain, the seals, the files and the commits hold\n")
         }
         Exit::Found => {
             let wrong = counted(found.findings.len(), "thing is", "things are");

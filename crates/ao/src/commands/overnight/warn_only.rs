@@ -4,6 +4,7 @@ use ao_contract::{Exit, WarnOnlyBudget};
 use ao_guard::Decision;
 use serde_json::json;
 
+use super::receipts;
 use crate::cli::Global;
 use crate::clock;
 use crate::failure::Failure;
@@ -44,10 +45,19 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
             person::decides(Decision::ResetRescues, &repo.root)?;
             let now = clock::now();
             let _lock = repo.lock(now)?;
-            ao_night::budget::reset(&state, *initial, now.rfc3339()).map_err(|error| {
-                Failure::new(Exit::Failed, format!("the rescues could not be written: {error}"))
-                    .hint("put right what is named, then run the command again")
-            })?
+            let root = repo.canonical();
+            let (custody, _) = receipts::custody(&root);
+            let at = now.rfc3339();
+            let fresh = ao_night::budget::reset(&state, *initial, at.clone());
+            fresh
+                .and_then(|fresh| {
+                    ao_night::receipts::relist(&root, &state, custody.as_ref(), &at).map(|()| fresh)
+                })
+                .map_err(|error| {
+                    let why = format!("the rescues could not be written: {error}");
+                    Failure::new(Exit::Failed, why)
+                        .hint("put right what is named, then run the command again")
+                })?
         }
         Command::Show | Command::Reset { .. } => ao_night::budget::read(&state).map_err(|why| {
             Failure::new(Exit::Failed, why).hint("`ao overnight warn-only reset` writes it anew")

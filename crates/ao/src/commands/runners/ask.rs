@@ -1,6 +1,5 @@
 //! `ao runners ask`: one question to one runner, and its answer if it is one.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use ao_runner::{
     Answer, Budget, Cost, Failure as Refused, Form, Material, Origin, Request, Runner, Said,
     Settings, Usd,
 };
+use ao_tree::own_file;
 use serde_json::{Value, json};
 
 use super::remedy;
@@ -175,12 +175,8 @@ fn prompt() -> Result<String, Failure> {
 fn material(path: &Path) -> Result<Material, Failure> {
     let label = ao_tree::shown(&path.to_string_lossy());
     let open = || -> Result<String, String> {
-        // Neither a pipe nor a device is waited for.
-        let found = std::fs::metadata(path).map_err(|error| error.to_string())?;
-        if !found.is_file() {
-            return Err("it is no file".to_owned());
-        }
-        bounded(File::open(path).map_err(|error| error.to_string())?, MATERIAL_BYTES_MAX)
+        let bytes = own_file::read_named(path, MATERIAL_BYTES_MAX);
+        bytes.map_err(|error| error.to_string()).and_then(text)
     };
     let text = open().map_err(|why| {
         Failure::usage(format!("--material {label}: {why}")).hint("name a text that can be read")
@@ -194,6 +190,10 @@ fn bounded(from: impl Read, most: u64) -> Result<String, String> {
     if bytes.len() as u64 > most {
         return Err(format!("it has more than {most} bytes"));
     }
+    text(bytes)
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())
 }
 

@@ -8,7 +8,7 @@ use ao_contract::{Edits, Exit};
 use ao_corpus::contradictions::RULINGS;
 use ao_corpus::trust::VOUCHED;
 use ao_guard::Decision;
-use ao_tree::{Action, Edit, Request, Seen};
+use ao_tree::{Action, Edit, Request, Seen, own_file};
 use ao_vault::{Ansi, redactor};
 
 use super::outcome;
@@ -150,15 +150,14 @@ fn read(file: &str) -> Result<Edits, Failure> {
     let refuse = |why: String| {
         Failure::usage(format!("{name}: {why}")).hint("`ao schema edits` says what it must hold")
     };
-    let mut bytes = Vec::new();
-    let limit = EDITS_BYTES_MAX + 1;
     let read = if file == "-" {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+        let mut bytes = Vec::new();
+        let stdin = std::io::stdin().lock().take(EDITS_BYTES_MAX + 1).read_to_end(&mut bytes);
+        stdin.map(|_| bytes)
     } else {
-        std::fs::File::open(Path::new(file))
-            .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        own_file::read_named(Path::new(file), EDITS_BYTES_MAX)
     };
-    read.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let bytes = read.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     if bytes.len() as u64 > EDITS_BYTES_MAX {
         return Err(refuse(format!("larger than {EDITS_BYTES_MAX} bytes")));
     }

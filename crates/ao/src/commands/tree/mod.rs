@@ -7,7 +7,7 @@ pub(crate) mod outcome;
 mod recover;
 mod show;
 pub(crate) mod undo;
-mod verify;
+pub(crate) mod verify;
 
 use ao_contract::Exit;
 

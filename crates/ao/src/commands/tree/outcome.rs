@@ -210,8 +210,9 @@ pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
     if let Some(id) = &recovery.finished {
         notes.push(format!("commit {id} had been cut off and was finished"));
     }
-    if !recovery.removed.is_empty() {
-        notes.push(format!("removed what was never committed: {}", recovery.removed.join(", ")));
+    let removed = never_committed(recovery);
+    if !removed.is_empty() {
+        notes.push(format!("removed what was never committed: {}", removed.join(", ")));
     }
     if !recovery.foreign.is_empty() {
         let note = format!(
@@ -225,6 +226,12 @@ pub(crate) fn recovery_notes(recovery: &Recovery) -> Vec<String> {
     notes
 }
 
+/// What is left of a commit that was finished goes with the rest of staging, and was committed all the same.
+fn never_committed(recovery: &Recovery) -> Vec<&str> {
+    let is_finished = |id: &&String| recovery.finished.as_ref() == Some(*id);
+    recovery.removed.iter().filter(|id| !is_finished(id)).map(String::as_str).collect()
+}
+
 pub(crate) fn finished_markers(count: usize) -> String {
     counted(count, "finished marker", "finished markers")
 }
@@ -235,7 +242,7 @@ pub(crate) fn recovery_json(recovery: &Recovery) -> Value {
     }
     json!({
         "finished": recovery.finished,
-        "removed": recovery.removed,
+        "removed": never_committed(recovery),
         "foreign": recovery.foreign,
         "set_aside": recovery.set_aside,
     })

@@ -37,6 +37,7 @@ pub(crate) fn run(
     let now = clock::now();
     let _lock = repo.lock(now)?;
     let recovery = if arguments.set_aside { door.set_aside(&now.id())? } else { door.recover()? };
+    repo.amend(&door, &recovery, now);
     let notes = outcome::recovery_notes(&recovery);
     let text = if notes.is_empty() {
         "Nothing to recover.\n".to_owned()

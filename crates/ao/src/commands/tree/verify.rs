@@ -67,7 +67,7 @@ pub(crate) fn run(_: &Arguments, global: &Global, printer: &Printer) -> Result<E
 
 /// Looks for damage beside whatever is at work. A run that stages a commit has a staging directory
 /// and links to every file, and neither is left over or damaged.
-fn look(repo: &Repo) -> Result<Verification, Failure> {
+pub(crate) fn look(repo: &Repo) -> Result<Verification, Failure> {
     let door = repo.door()?;
     // Not refused as other readers are: a commit that was cut off is one of the things to be found.
     let _readers = ao_tree::share(&repo.state())?;

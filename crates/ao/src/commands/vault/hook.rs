@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
+use ao_tree::own_file;
 use serde_json::json;
 
 use super::{git, git_says, no_git};
@@ -212,7 +213,7 @@ fn look(hook: &Path) -> std::io::Result<There> {
     if !found.is_file() || found.len() > SCRIPT_BYTES_MAX {
         return Ok(There::Others);
     }
-    let bytes = std::fs::read(hook)?;
+    let bytes = own_file::read(hook, SCRIPT_BYTES_MAX)?;
     let Ok(text) = String::from_utf8(bytes) else { return Ok(There::Others) };
     let marked: Vec<&str> = SCRIPT.lines().take(2).collect();
     let last = text.strip_prefix(SCRIPT);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ao_contract::Exit;
+use ao_tree::own_file;
 use ao_vault::scan::{FILE_BYTES_MAX, Finding, Scanner, Unread, walk};
 use serde_json::{Value, json};
 
@@ -150,19 +151,9 @@ fn told(finding: &Finding) -> Value {
 
 /// The bytes of a plain file. One that is gone, or a link, has none.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let found = match std::fs::symlink_metadata(path) {
-        // Listed by git, and deleted since.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        found => found.map_err(|error| error.to_string())?,
-    };
-    if found.is_symlink() || found.is_dir() {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink() || found.is_dir()) {
         return Ok(None);
     }
-    if !found.is_file() {
-        return Err("it is no plain file".into());
-    }
-    if found.len() > FILE_BYTES_MAX {
-        return Err(format!("it is larger than {FILE_BYTES_MAX} bytes"));
-    }
-    std::fs::read(path).map(Some).map_err(|error| error.to_string())
+    // One that git lists may have been deleted since.
+    own_file::read_if_any(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ao_contract::Exit;
 use ao_night::System;
 use ao_night::setup::{At, Job, Machine, Origin, Scheduler};
+use ao_tree::own_file;
 
 use crate::failure::Failure;
 
@@ -13,6 +14,9 @@ use crate::failure::Failure;
 const PROGRAMS: &str = "/usr/local/bin:/usr/bin:/bin";
 /// There if and only if the machine was booted with systemd.
 const BOOTED: &str = "/run/systemd/system";
+const USERS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// A name that the kernel tells in one line.
+const NAME_BYTES_MAX: u64 = 4096;
 const KERNEL: &str = "/proc/sys/kernel/osrelease";
 
 pub(super) fn machine(root: &Path) -> Machine {
@@ -23,7 +27,7 @@ pub(super) fn machine(root: &Path) -> Machine {
         "macos" => System::MacOs,
         _ => System::Other,
     };
-    let kernel = std::fs::read_to_string(KERNEL).unwrap_or_default();
+    let kernel = own_file::read_text(Path::new(KERNEL), NAME_BYTES_MAX).unwrap_or_default();
     pretended(Machine {
         system,
         is_wsl: kernel.to_ascii_lowercase().contains("microsoft"),
@@ -39,7 +43,8 @@ pub(super) fn machine(root: &Path) -> Machine {
 fn runs_cron() -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     processes.flatten().any(|process| {
-        let name = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+        let name = own_file::read_text(&process.path().join("comm"), NAME_BYTES_MAX);
+        let name = name.unwrap_or_default();
         matches!(name.trim_end(), "cron" | "crond")
     })
 }
@@ -129,7 +134,7 @@ fn path(root: &Path) -> Result<(String, Vec<String>), Failure> {
 
 /// The name and the home of a user, as the system knows them.
 pub(super) fn user(id: u32) -> Option<(String, String)> {
-    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let users = own_file::read_named_text(Path::new("/etc/passwd"), USERS_BYTES_MAX).ok()?;
     users.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(':').collect();
         let is_it = fields.get(2)?.parse() == Ok(id);

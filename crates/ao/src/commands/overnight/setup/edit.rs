@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ao_contract::{ChangeOp, Config, Exit};
 use ao_night::setup::yaml::{self, Value};
-use ao_tree::FileDiff;
+use ao_tree::{FileDiff, own_file};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
@@ -106,12 +106,9 @@ fn read(root: &Path) -> Result<Option<String>, Failure> {
         return Err(refuse(&"its folder is a link, or no folder"));
     }
     let path = root.join(FILE);
-    match std::fs::symlink_metadata(&path) {
+    match own_file::read_text(&path, FILE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(refuse(&error)),
-        Ok(found) if !found.is_file() => Err(refuse(&"it is no plain file")),
-        Ok(found) if found.len() > FILE_BYTES_MAX => Err(refuse(&"it is too large")),
-        Ok(_) => std::fs::read_to_string(&path).map(Some).map_err(|error| refuse(&error)),
+        text => text.map(Some).map_err(|error| refuse(&error)),
     }
 }
 

@@ -13,6 +13,7 @@ use ao_contract::{Exit, SchedulerMode};
 use ao_guard::cell::Around;
 use ao_night::setup::yaml::Value;
 use ao_night::setup::{self, At, Commands, FOLDER, File, Job, Scheduler};
+use ao_tree::own_file;
 use ao_vault::{Ansi, out, redactor};
 
 use super::super::guard::place;
@@ -263,14 +264,10 @@ fn keys(
 
 fn planned(folder: &Path, file: File) -> Planned {
     let path = folder.join(file.name);
-    // What a repository came with may be a pipe, or a link to something without an end.
-    let status = match std::fs::symlink_metadata(&path) {
-        Err(_) => Status::New,
-        Ok(found) if !found.is_file() || found.len() != file.text.len() as u64 => Status::Changed,
-        Ok(_) => match std::fs::read(path) {
-            Ok(bytes) if bytes == file.text.as_bytes() => Status::Same,
-            _ => Status::Changed,
-        },
+    let status = match own_file::read_if_any(&path, file.text.len() as u64) {
+        Ok(None) => Status::New,
+        Ok(Some(bytes)) if bytes == file.text.as_bytes() => Status::Same,
+        _ => Status::Changed,
     };
     Planned { file, status }
 }

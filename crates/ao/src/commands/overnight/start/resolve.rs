@@ -6,7 +6,7 @@ use std::time::Duration;
 use ao_contract::{format_duration, parse_duration};
 use ao_night::settings::{self, Extent, Gate, LongHaul, Mode, Queue, Settings};
 use ao_night::{Template, Transcripts, Wish};
-use ao_tree::shown;
+use ao_tree::{own_file, shown};
 
 use super::super::super::{harvest, signals, trust};
 use super::{Arguments, MB};
@@ -160,14 +160,8 @@ fn read_queue(file: &Path, repo: &Repo, printer: &Printer) -> Result<Queue, Fail
         Failure::usage(format!("--queue {}: {why}", shown(&file.to_string_lossy())))
             .hint("one item a line, each beginning with `- ` or a number")
     };
-    let found = std::fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
-    if !found.is_file() {
-        return Err(refuse("is not a file".into()));
-    }
-    if found.len() > ao_night::queue::QUEUE_BYTES_MAX as u64 {
-        return Err(refuse(format!("is larger than {} bytes", ao_night::queue::QUEUE_BYTES_MAX)));
-    }
-    let bytes = std::fs::read(file).map_err(|error| refuse(error.to_string()))?;
+    let bytes = own_file::read_named(file, ao_night::queue::QUEUE_BYTES_MAX as u64);
+    let bytes = bytes.map_err(|error| refuse(error.to_string()))?;
     let read = ao_night::queue::read(&bytes).map_err(|error| refuse(error.to_string()))?;
     for line in &read.unheard {
         printer.note(&format!("note: --queue, line {line} is no item"));
