@@ -57,7 +57,8 @@ fn mutations_at(sample: &Value, pointer: &str) -> Vec<Value> {
 fn removed(sample: &Value, pointer: &str) -> Option<Value> {
     let (parent, key) = pointer.rsplit_once('/')?;
     let mut mutated = sample.clone();
-    mutated.pointer_mut(parent)?.as_object_mut()?.shift_remove(key)?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    mutated.pointer_mut(parent)?.as_object_mut()?.shift_remove(&key)?;
     Some(mutated)
 }
 
@@ -65,6 +66,7 @@ fn collect_pointers(at: String, value: &Value, pointers: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {
+                let key = key.replace('~', "~0").replace('/', "~1");
                 collect_pointers(format!("{at}/{key}"), value, pointers);
             }
         }

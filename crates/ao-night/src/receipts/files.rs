@@ -50,7 +50,9 @@ impl<'a> FileList<'a> {
         let read = read(state);
         let mut opened = Self { root, state, list: NightFiles::default(), note: None };
         match read {
-            Ok(Some((list, hash))) if custody.is_none() || is_one_of(&hash, &files, &next) => {
+            Ok(Some((list, hash)))
+                if custody.is_none() || is_one_of(&hash, [files.as_ref(), next.as_ref()]) =>
+            {
                 opened.list = list;
             }
             Ok(None) if files.is_none() && next.is_none() => {}
@@ -185,8 +187,8 @@ enum Known {
     AsItIs,
 }
 
-fn is_one_of(hash: &str, files: &Option<String>, next: &Option<String>) -> bool {
-    [files, next].into_iter().flatten().any(|known| known == hash)
+fn is_one_of(hash: &str, known: [Option<&String>; 2]) -> bool {
+    known.into_iter().flatten().any(|known| known == hash)
 }
 
 /// The list that lies in the repository, and its hash.

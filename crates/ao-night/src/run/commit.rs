@@ -74,19 +74,7 @@ impl Run<'_> {
                 return Ok(self.trouble(troubles));
             }
             Err(error) => {
-                let status = if ao_mutant::active("LOOP-29/failed-commit-is-rolled-back") {
-                    IterationStatus::RolledBackPreCommit
-                } else {
-                    IterationStatus::Failed
-                };
-                let mut failed = Ending::new(status).because(error.to_string());
-                let decided = self.unfinished(&error);
-                failed.committed = decided.is_some().then_some(true);
-                let mut iteration = self.record(begun, Some(&proposal), None, failed);
-                if let Some(line) = &decided {
-                    iteration.extra.insert("commit".into(), commit_of(line));
-                }
-                self.keep_record(begun, iteration)?;
+                self.put_failed(begun, &proposal, &error)?;
                 return Err(Stopped::Failed(format!("COMMIT failed: {error}")));
             }
         };
@@ -140,6 +128,27 @@ impl Run<'_> {
         }
         // What others keep from being made would be tried for ever.
         Ok(if is_made { Next::Again } else { self.trouble(troubles) })
+    }
+
+    fn put_failed(
+        &mut self,
+        begun: &Begun,
+        proposal: &Proposal,
+        error: &Error,
+    ) -> Result<(), Stopped> {
+        let status = if ao_mutant::active("LOOP-29/failed-commit-is-rolled-back") {
+            IterationStatus::RolledBackPreCommit
+        } else {
+            IterationStatus::Failed
+        };
+        let mut failed = Ending::new(status).because(error.to_string());
+        let decided = self.unfinished(error);
+        failed.committed = decided.is_some().then_some(true);
+        let mut iteration = self.record(begun, Some(proposal), None, failed);
+        if let Some(line) = &decided {
+            iteration.extra.insert("commit".into(), commit_of(line));
+        }
+        self.keep_record(begun, iteration)
     }
 
     /// The commit that was decided, if that is what an error says: the next start finishes it, and the report counts

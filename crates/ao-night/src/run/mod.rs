@@ -219,10 +219,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let agents = memory.agents().map_or_else(|| root.join(".agents"), ToOwned::to_owned);
     let outside = Arc::new(memory.outside(clock));
     let state = agents.join("overnight");
-    let mut output = Output::make(&settings.output_dir, &root)?;
-    if let Memory::Replay(past) = &memory {
-        output.told = PathBuf::from(&past.night.output_dir);
-    }
+    let output = output_of(&settings, &root, &memory)?;
     let (budget, returned) = rescues_left(&state, settings.mode, &door)?;
     // Before anything is touched: taking it may last seconds, and the first summary says what is held.
     let awake = stay_awake(&settings, &outside, &host);
@@ -244,12 +241,7 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let met = Arc::default();
     let limits = Limits { deadline, uptime: clock.uptime, signal, met };
     let run_id = run_id((earlier.resumed.as_ref(), &memory), &door, &output, clock)?;
-    // What a run is for does not change with the process that goes on with it.
-    if let Some(before) = &earlier.resumed
-        && settings.goal.is_empty()
-    {
-        settings.goal.clone_from(&before.goal);
-    }
+    keep_goal(&mut settings, earlier.resumed.as_ref());
     let told = (clock, Arc::clone(&outside));
     let progress = Progress::new(&run_id, &output.dir, settings.run_timeout, told);
     let teller = Teller::new(progress.clone(), (!is_dry).then(|| state.join(STATUS)), clock);
@@ -257,15 +249,18 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     let recovered: Vec<String> =
         recovered.into_iter().chain(earlier.notes).chain(returned).collect();
     let now = outside.reading("planned").rfc3339();
-    let mut summary = plan::planned(&settings, &root, &output, (&run_id, now), &budget, &recovered);
+    let mut summary = plan::planned(
+        &settings,
+        &root,
+        &output,
+        (&run_id, now),
+        &budget,
+        (&recovered, &left_alone),
+    );
     if !ao_mutant::active("RUN-45/awake-is-told-at-the-end") {
         awake.put(&mut summary.runtime);
     }
-    if !left_alone.is_empty() {
-        summary.extra.insert("left_alone".into(), left_alone.clone().into());
-    }
-    let mut keeping = Keeping::new(&memory, &budget, &recovered);
-    keeping.left_alone = left_alone;
+    let mut keeping = Keeping::new(&memory, &budget, (&recovered, left_alone));
     if earlier.resumed.is_some() {
         keeping.refuse("it was cut off, and another process went on with it");
     }
@@ -320,6 +315,22 @@ pub fn start(order: Order<'_>) -> Result<Ended, StartError> {
     };
     run.begin()?;
     Ok(run.whole(awake))
+}
+
+/// What a run is for does not change with the process that goes on with it.
+fn keep_goal(settings: &mut Settings, before: Option<&Summary>) {
+    if let Some(before) = before.filter(|_| settings.goal.is_empty()) {
+        settings.goal.clone_from(&before.goal);
+    }
+}
+
+/// A replay writes elsewhere, and tells of the folder that the night had.
+fn output_of(settings: &Settings, root: &Path, memory: &Memory) -> Result<Output, BadOutput> {
+    let mut output = Output::make(&settings.output_dir, root)?;
+    if let Memory::Replay(past) = memory {
+        output.told = PathBuf::from(&past.night.output_dir);
+    }
+    Ok(output)
 }
 
 /// The rescues that are left. One that a run spent and did not live to use is given back, and that is told.

@@ -23,7 +23,7 @@ pub(super) fn planned(
     output: &Output,
     (run_id, now): (&str, String),
     budget: &WarnOnlyBudget,
-    recovered: &[String],
+    (recovered, left_alone): (&[String], &[String]),
 ) -> Summary {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let state = root.join(".agents/overnight");
@@ -38,6 +38,9 @@ pub(super) fn planned(
     let mut extra = Extra::new();
     if !recovered.is_empty() {
         extra.insert("recovered".into(), json!(recovered));
+    }
+    if !left_alone.is_empty() {
+        extra.insert("left_alone".into(), left_alone.to_vec().into());
     }
     let is_warning = settings.gate == Gate::WarnOnly && budget.remaining > 0;
     extra.insert(WARN_ONLY.into(), is_warning.into());

@@ -24,7 +24,7 @@ pub(super) struct Keeping {
     retention: Option<Retention>,
     budget: WarnOnlyBudget,
     recovered: Vec<String>,
-    pub(super) left_alone: Vec<String>,
+    left_alone: Vec<String>,
     corpus: Option<KeptCorpus>,
     /// Why it cannot be run again, by what it was.
     refused: Option<String>,
@@ -33,7 +33,11 @@ pub(super) struct Keeping {
 }
 
 impl Keeping {
-    pub(super) fn new(memory: &Memory, budget: &WarnOnlyBudget, recovered: &[String]) -> Self {
+    pub(super) fn new(
+        memory: &Memory,
+        budget: &WarnOnlyBudget,
+        (recovered, left_alone): (&[String], Vec<String>),
+    ) -> Self {
         let retention = match memory {
             Memory::Keep(retention) => Some(*retention),
             Memory::Nothing | Memory::Replay(_) => None,
@@ -42,7 +46,7 @@ impl Keeping {
             retention,
             budget: budget.clone(),
             recovered: recovered.to_vec(),
-            left_alone: Vec::new(),
+            left_alone,
             corpus: None,
             refused: None,
             failed: None,

@@ -128,6 +128,7 @@ fn night(bed: &Bed, long_haul: LongHaul, council: Council) -> Summary {
         council: Some(council),
         resume: None,
         recovered: Vec::new(),
+        left_alone: Vec::new(),
         program: None,
         memory: Memory::Nothing,
         receipts: ao_night::receipts::Receipts::Off,

@@ -27,8 +27,8 @@ fn failing_from(night: &Night, number: usize) -> Option<Ran> {
 /// The commit that has a marker.
 fn decided(night: &Night) -> Option<String> {
     let state = std::fs::read_dir(night.repo.state("")).unwrap();
-    let names = state.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter_map(|name| Some(name.strip_prefix("COMMIT-MARKER.")?.to_owned())).next()
+    let mut names = state.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.find_map(|name| Some(name.strip_prefix("COMMIT-MARKER.")?.to_owned()))
 }
 
 /// A night whose first commit is decided and not finished, with its id.

@@ -147,7 +147,7 @@ fn told(effects: &[Effect]) -> Vec<Value> {
 }
 
 /// Shell texts, each a JSON string on a line of its own.
-fn texts(file: &PathBuf) -> Result<Vec<String>, Failure> {
+fn texts(file: &Path) -> Result<Vec<String>, Failure> {
     let bytes = read(file)?;
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let filled = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
