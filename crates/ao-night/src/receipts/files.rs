@@ -1,5 +1,6 @@
 //! The files that nights wrote, each with its hash: what a receipt says of a night is worth no more than the files
-//! that it left. The list lies in the repository; its hash is in the head of the receipts, outside of it.
+//! that it left. The list lies in the repository; its hash is in the head of the receipts, outside of it. A night
+//! without a key writes none: nobody could vouch for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -41,18 +42,15 @@ impl<'a> FileList<'a> {
     /// from then on.
     pub(crate) fn open(
         (root, state): (&'a Path, &'a Path),
-        custody: Option<&Custody>,
+        custody: &Custody,
         now: &str,
     ) -> io::Result<Self> {
-        let head = custody.map(Custody::head).transpose()?.flatten();
-        let expected = head.map(|head| (head.files, head.files_next));
+        let expected = custody.head()?.map(|head| (head.files, head.files_next));
         let (files, next) = expected.unwrap_or_default();
         let read = read(state);
         let mut opened = Self { root, state, list: NightFiles::default(), note: None };
         match read {
-            Ok(Some((list, hash)))
-                if custody.is_none() || is_one_of(&hash, [files.as_ref(), next.as_ref()]) =>
-            {
+            Ok(Some((list, hash))) if is_one_of(&hash, [files.as_ref(), next.as_ref()]) => {
                 opened.list = list;
             }
             Ok(None) if files.is_none() && next.is_none() => {}
@@ -158,19 +156,17 @@ impl<'a> FileList<'a> {
 
     /// Writes it, and says outside of the repository which one it is: before and after, so that whoever is killed in
     /// between leaves one that is known.
-    pub(crate) fn keep(self, custody: Option<&Custody>) -> io::Result<()> {
+    pub(crate) fn keep(self, custody: &Custody) -> io::Result<()> {
         let bytes = redactor().json(&self.list)?;
         let hash = super::hash(bytes.get());
-        if let Some(custody) = custody {
-            custody.set_files(None, Some(&hash))?;
-        }
+        custody.set_files(None, Some(&hash))?;
         out::replace_file(&self.state.join(FILE), &bytes)?;
-        custody.map_or(Ok(()), |custody| custody.set_files(Some(&hash), None))
+        custody.set_files(Some(&hash), None)
     }
 }
 
 /// A person changed the rescues between two nights: the list has them as they are now.
-pub fn relist(root: &Path, state: &Path, custody: Option<&Custody>, now: &str) -> io::Result<()> {
+pub fn relist(root: &Path, state: &Path, custody: &Custody, now: &str) -> io::Result<()> {
     let mut list = FileList::open((root, state), custody, now)?;
     if list.list.files.is_empty() {
         // No night was here yet.

@@ -134,9 +134,10 @@ fn finished(mut summary: Summary, line: &HistoryLine) -> Summary {
 }
 
 fn list(places: &Amending<'_>, dir: &Path) -> io::Result<()> {
-    let mut list = FileList::open((places.root, places.state), places.custody, &places.now)?;
+    let Some(custody) = places.custody else { return Ok(()) };
+    let mut list = FileList::open((places.root, places.state), custody, &places.now)?;
     list.add(&dir.join(SUMMARY_JSON))?;
     list.add(&dir.join(SUMMARY_MARKDOWN))?;
     list.add_history()?;
-    list.keep(places.custody)
+    list.keep(custody)
 }

@@ -45,10 +45,7 @@ impl Run<'_> {
 
     /// Lists the files that the run wrote, once all of them are there.
     pub(super) fn list_files(&self) {
-        if !self.receipts.is_on() {
-            return;
-        }
-        let custody = self.receipts.custody();
+        let Some(custody) = self.receipts.custody() else { return };
         let now = self.work.clock.rfc3339();
         let list = || -> io::Result<()> {
             let mut list = FileList::open((&self.work.root, &self.state), custody, &now)?;
@@ -146,8 +143,7 @@ impl Earlier {
 
     /// What is to be told of the list of the files that earlier nights wrote.
     fn look_at_files(&mut self, places: &Places<'_>, clock: Clock) {
-        let custody = places.receipts.custody();
-        if custody.is_some() {
+        if let Some(custody) = places.receipts.custody() {
             let list = FileList::open((places.root, places.state), custody, &clock.rfc3339());
             self.notes.extend(list.ok().and_then(|list| list.note));
         }

@@ -47,6 +47,7 @@ fn a_receipt_without_a_seal_is_taken_note_of_by_the_next_night() {
     assert!(told.contains("has no seal") && told.contains("nobody vouches for it"), "{told}");
     let held = verify(&night).expect(0);
     assert!(held.stdout.contains("line 2 has no seal"), "{held}");
+    assert!(!held.stdout.contains("night-files"), "{held}");
     assert_eq!(last(&night).expect(0).json()["outcome"], "done");
     // Once is enough.
     night.run(&["--full"]).expect(0);

@@ -2,6 +2,7 @@
 
 use ao_contract::{Exit, WarnOnlyBudget};
 use ao_guard::Decision;
+use ao_night::receipts::relist;
 use serde_json::json;
 
 use super::receipts;
@@ -51,7 +52,8 @@ pub(crate) fn run(command: &Command, global: &Global, printer: &Printer) -> Resu
             let fresh = ao_night::budget::reset(&state, *initial, at.clone());
             fresh
                 .and_then(|fresh| {
-                    ao_night::receipts::relist(&root, &state, custody.as_ref(), &at).map(|()| fresh)
+                    let listed = custody.map(|custody| relist(&root, &state, &custody, &at));
+                    listed.unwrap_or(Ok(())).map(|()| fresh)
                 })
                 .map_err(|error| {
                     let why = format!("the rescues could not be written: {error}");
