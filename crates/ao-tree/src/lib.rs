@@ -27,6 +27,7 @@ mod history;
 mod ignored;
 mod late;
 mod layout;
+mod leftovers;
 mod lock;
 pub mod own_file;
 mod past;
@@ -51,6 +52,7 @@ pub use error::{Error, Result};
 pub use fs::{Entry, Fs, Kind, Name, Space, Stat};
 pub use ignored::{IGNORED, IGNORED_TEXT};
 pub use layout::{Held, Layout};
+pub use leftovers::sweep;
 pub use lock::{Holder, ReadLock, RunLock, at_work, holder, host, process_start, share};
 pub use past::{Kept, Past, Uncertain};
 pub use path::{TreePath, fold, shown};
@@ -62,5 +64,5 @@ pub use undo::{UndoPlan, UndoScope};
 pub use verify::{Damage, Verification};
 pub use write::{
     append_line, append_note, cut_end, make_folders, may_be_written, move_aside, remove_all,
-    remove_cache, remove_settings, replace_cache, replace_file, replace_settings, sweep,
+    remove_cache, remove_settings, replace_cache, replace_file, replace_settings,
 };

@@ -64,6 +64,16 @@ impl<'a> FileList<'a> {
         Ok(opened)
     }
 
+    /// The same, if it is known which one it was: of a repository that was moved, only the next night knows that.
+    pub(crate) fn known(
+        place: (&'a Path, &'a Path),
+        custody: &Custody,
+        now: &str,
+    ) -> io::Result<Option<Self>> {
+        let is_known = custody.head()?.is_some_and(|head| head.files.is_some());
+        is_known.then(|| Self::open(place, custody, now)).transpose()
+    }
+
     /// The files of runs whose report was moved into a folder of its own, where they are now. What was changed before
     /// stays changed, and what was taken away is forgotten.
     fn settle(&mut self) -> io::Result<()> {
@@ -167,11 +177,7 @@ impl<'a> FileList<'a> {
 
 /// A person changed the rescues between two nights: the list has them as they are now.
 pub fn relist(root: &Path, state: &Path, custody: &Custody, now: &str) -> io::Result<()> {
-    let mut list = FileList::open((root, state), custody, now)?;
-    if list.list.files.is_empty() {
-        // No night was here yet.
-        return Ok(());
-    }
+    let Some(mut list) = FileList::known((root, state), custody, now)? else { return Ok(()) };
     list.add_changing()?;
     list.keep(custody)
 }

@@ -135,7 +135,9 @@ fn finished(mut summary: Summary, line: &HistoryLine) -> Summary {
 
 fn list(places: &Amending<'_>, dir: &Path) -> io::Result<()> {
     let Some(custody) = places.custody else { return Ok(()) };
-    let mut list = FileList::open((places.root, places.state), custody, &places.now)?;
+    let Some(mut list) = FileList::known((places.root, places.state), custody, &places.now)? else {
+        return Ok(());
+    };
     list.add(&dir.join(SUMMARY_JSON))?;
     list.add(&dir.join(SUMMARY_MARKDOWN))?;
     list.add_history()?;

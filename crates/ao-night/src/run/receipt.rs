@@ -120,17 +120,17 @@ impl Earlier {
             return;
         }
         let custody = places.receipts.custody();
-        let amended = amend(&Amending {
-            root: places.root,
-            state: places.state,
-            door: places.door,
-            custody,
-            program: places.program,
-            now: clock.rfc3339(),
-        });
-        let written = amended.and_then(|amended| {
-            self.notes.extend(amended);
-            missing(places, &self.reported, resumed)
+        // The head of a repository that was moved is taken over first.
+        let written = missing(places, &self.reported, resumed).and_then(|notes| {
+            self.notes.extend(notes);
+            amend(&Amending {
+                root: places.root,
+                state: places.state,
+                door: places.door,
+                custody,
+                program: places.program,
+                now: clock.rfc3339(),
+            })
         });
         match written {
             Ok(notes) => self.notes.extend(notes),
