@@ -245,13 +245,14 @@ fn watch(policy: &Policy, control: &UnixStream, program: Pid, scale: &Scale) -> 
             weighed = Instant::now();
             bytes = scale.weigh(&there, policy.limits.memory_bytes);
         }
-        // The kernel's own bound counts threads, too. Of far too many processes they are not.
-        let threads = || there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
-        let processes = count.max(if count > policy.limits.processes {
-            0
+        // The kernel's own bound counts threads, too. Where there are too many processes already, it would
+        // take too long to ask each for its own.
+        let processes = if count > policy.limits.processes {
+            count
         } else {
-            threads().saturating_sub(1)
-        });
+            let threads = there.iter().map(|id| crate::process::threads(id)).sum::<u32>();
+            threads.saturating_sub(1)
+        };
         if let Some(limit) = too_far(policy, processes, bytes) {
             return send(control, &Said::WentTooFar { limit });
         }

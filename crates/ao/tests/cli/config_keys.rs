@@ -143,6 +143,13 @@ fn the_file_of_the_user_and_the_environment_are_named_too() {
     assert!(told.stderr.contains("AGENTOPS_DREAM_RUN_TIMEOUT"), "{told}");
 }
 
+/// Line, key and nearest key of each warning in the report.
+fn warned(night: &Night) -> Vec<Value> {
+    let summary = night.summary();
+    let warnings = summary["config_warnings"].as_array().unwrap();
+    warnings.iter().map(|one| json!([one["line"], one["key"], one["nearest"]])).collect()
+}
+
 /// `dream:` is the night's, and `ideas:` is for the pass over ideas.
 // proves: RUN-46
 #[test]
@@ -150,14 +157,8 @@ fn a_key_in_the_wrong_section_is_named_with_the_right_one() {
     let night = Night::with(3);
     night.configure("dream:\n  quiet_minutes: 5\nideas:\n  mode: discipline\n  run_timeout: 2h\n");
     night.run(&[]).expect(0);
-    let found: Vec<Value> = night.summary()["config_warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| json!([one["line"], one["key"], one["nearest"]]))
-        .collect();
     assert_eq!(
-        found,
+        warned(&night),
         [
             json!([2, "dream.quiet_minutes", "ideas.quiet_minutes"]),
             json!([5, "ideas.run_timeout", "dream.run_timeout"]),
@@ -173,14 +174,8 @@ fn a_key_with_dots_in_its_name_is_named() {
     night.configure("dream.run_timeout: 1h\ndream.keep_awke: false\nforge.x: 1\n");
     let told = night.run(&[]).expect(0);
     assert_eq!(night.summary()["runtime"]["effective_timeout"], "8h0m0s");
-    let found: Vec<Value> = night.summary()["config_warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| json!([one["line"], one["key"], one["nearest"]]))
-        .collect();
     assert_eq!(
-        found,
+        warned(&night),
         [
             json!([1, "dream.run_timeout", "dream.run_timeout"]),
             json!([2, "dream.keep_awke", "dream.keep_awake"]),

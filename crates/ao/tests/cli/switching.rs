@@ -518,7 +518,7 @@ fn its_command_for_beads_counts_from_the_users_own_file() {
     let (_, of_user, warnings) = note(&home);
     assert!(!of_user.contains("not found") && warnings.is_null(), "{of_user} {warnings}");
     let (told, of_repository, warnings) = note(night.repo.root());
-    assert!(of_repository.contains("bd"), "{of_repository}");
+    assert!(of_repository.contains("no beads: bd was not found"), "{of_repository}");
     assert_eq!(warnings[0]["key"], "rpi.bd_command", "{told}");
     // By the environment, too.
     let mut command = night.command(&["--full"]);
